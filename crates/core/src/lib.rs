@@ -1,0 +1,8 @@
+//! One vector per node from a network whose nodes are linked in several ways.
+
+pub mod error;
+pub mod linalg;
+pub mod network;
+
+pub use error::{Error, Result};
+pub use network::{Network, View};
