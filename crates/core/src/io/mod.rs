@@ -1,9 +1,12 @@
 //! Files: what networks are read from and results are written to.
 
 mod atomic;
+mod blocks;
 mod npy;
 mod npz;
+mod vectors;
 
 pub use atomic::{OutputFolder, write_atomic};
 pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
+pub use vectors::{Format, write_vectors};
