@@ -4,6 +4,8 @@ pub mod error;
 pub mod io;
 pub mod linalg;
 pub mod network;
+mod random;
+mod sampling;
 
 pub use error::{Error, Result};
 pub use network::{Network, View};
