@@ -1,6 +1,7 @@
 //! One vector per node from a network whose nodes are linked in several ways.
 
 pub mod error;
+pub mod generate;
 pub mod io;
 pub mod linalg;
 pub mod network;

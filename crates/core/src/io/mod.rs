@@ -7,6 +7,7 @@ mod npz;
 mod vectors;
 
 pub use atomic::{OutputFolder, write_atomic};
+pub(crate) use blocks::write_blocks;
 pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
 pub use vectors::{Format, write_vectors};
