@@ -119,13 +119,12 @@ impl<T: Copy> Csr<T> {
     }
 
     /// The same pattern with other values.
-    pub fn map<S>(&self, f: impl Fn(T) -> S) -> Csr<S> {
-        Csr {
-            cols: self.cols,
-            indptr: self.indptr.clone(),
-            indices: self.indices.clone(),
-            values: self.values.iter().map(|&value| f(value)).collect(),
-        }
+    ///
+    /// # Panics
+    /// When there is not one value for each entry.
+    pub fn with_values<S>(&self, values: Vec<S>) -> Csr<S> {
+        assert_eq!(values.len(), self.entries(), "one value for each entry");
+        Csr { cols: self.cols, indptr: self.indptr.clone(), indices: self.indices.clone(), values }
     }
 }
 

@@ -1,5 +1,23 @@
 //! Matrices and the loops over them. Knows nothing of networks, files or ranks.
+//!
+//! - [`Csr`]: sparse rows, the form in which matrices come and go.
+//! - [`Tiles`]: the form in which they are factorised: row blocks x column panels that fit the first cache.
+//! - [`Dense`]: tall, narrow factors with padded rows.
+//! - `kernels`: the passes over tiles; `gram`: small products of factors.
+//!
+//! All kernels multiply and add in two roundings, never in one (no FMA), and every sum has one fixed order. So
+//! the vector width that the machine offers changes the speed and not a single bit of the result.
 
 mod csr;
+mod dense;
+pub(crate) mod gram;
+pub(crate) mod kernels;
+mod real;
+pub(crate) mod sum;
+mod tiles;
 
 pub use csr::Csr;
+pub use dense::Dense;
+pub use real::Real;
+pub(crate) use tiles::BLOCK_ROWS;
+pub use tiles::Tiles;

@@ -1,0 +1,104 @@
+//! Ranks as threads of one process: lets tests run several ranks where there is no MPI.
+//!
+//! Sums are formed in rank order, so a run with a given number of ranks repeats to the bit.
+
+use std::sync::{Barrier, Mutex};
+
+use super::Comm;
+use crate::linalg::Real;
+
+/// One rank among the threads of a process.
+#[derive(Debug)]
+pub struct Threads<'a> {
+    rank: usize,
+    shared: &'a Shared,
+}
+
+#[derive(Debug)]
+struct Shared {
+    barrier: Barrier,
+    /// What each rank brought to the collective under way, widened to f64 (exactly).
+    parts: Mutex<Vec<Vec<f64>>>,
+}
+
+impl Threads<'_> {
+    /// Runs `rank_main` on so many ranks at once and returns what each gave, in rank order.
+    ///
+    /// # Panics
+    /// When a rank panics. (The others then wait for it forever: this is for tests.)
+    pub fn run<R: Send>(ranks: usize, rank_main: impl Fn(&Threads<'_>) -> R + Sync) -> Vec<R> {
+        let shared = Shared { barrier: Barrier::new(ranks), parts: Mutex::new(vec![Vec::new(); ranks]) };
+        std::thread::scope(|scope| {
+            let start = |rank| {
+                let (shared, rank_main) = (&shared, &rank_main);
+                scope.spawn(move || rank_main(&Threads { rank, shared }))
+            };
+            let handles: Vec<_> = (0..ranks).map(start).collect();
+            handles.into_iter().map(|handle| handle.join().expect("a rank panicked")).collect()
+        })
+    }
+
+    /// Brings `part`, waits for all, and lets `read` look at everybody's.
+    fn exchange<T: Real>(&self, part: &[T], read: impl FnOnce(&[Vec<f64>])) {
+        let widened = part.iter().map(|x| x.to_f64()).collect();
+        self.shared.parts.lock().expect("no rank panicked")[self.rank] = widened;
+        self.shared.barrier.wait();
+        read(&self.shared.parts.lock().expect("no rank panicked"));
+        // Nobody may bring the next part before all have read this one.
+        self.shared.barrier.wait();
+    }
+}
+
+impl Comm for Threads<'_> {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.shared.parts.lock().expect("no rank panicked").len()
+    }
+
+    fn all_reduce_sum<T: Real>(&self, buf: &mut [T]) {
+        let own = buf.to_vec();
+        self.exchange(&own, |parts| {
+            for (at, sum) in buf.iter_mut().enumerate() {
+                *sum = T::from_f64(parts.iter().map(|part| part[at]).sum());
+            }
+        });
+    }
+
+    fn all_gather<T: Real>(&self, part: &[T], whole: &mut [T]) {
+        self.exchange(part, |parts| {
+            let all: Vec<T> = parts.iter().flatten().map(|&x| T::from_f64(x)).collect();
+            whole.copy_from_slice(&all);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comm::own_rows;
+
+    #[test]
+    fn sums_and_blocks_reach_every_rank() {
+        let seen = Threads::run(3, |comm| {
+            let mut sum = [comm.rank() as f32, 1.0];
+            comm.all_reduce_sum(&mut sum);
+            let rows = own_rows(comm, 5);
+            let part: Vec<f64> = rows.map(|row| row as f64).collect();
+            let mut whole = [0.0; 5];
+            comm.all_gather(&part, &mut whole);
+            (sum, whole)
+        });
+        for rank in seen {
+            assert_eq!(rank, ([3.0, 3.0], [0.0, 1.0, 2.0, 3.0, 4.0]));
+        }
+    }
+
+    #[test]
+    fn more_ranks_than_rows_leave_some_empty() {
+        let rows = Threads::run(5, |comm| own_rows(comm, 2).len());
+        assert_eq!(rows.iter().sum::<usize>(), 2);
+    }
+}

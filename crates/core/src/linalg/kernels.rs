@@ -1,0 +1,341 @@
+//! The passes over tiles: `R Vᵀ` by row blocks, `Uᵀ R` by column panels, and what needs `U V` on R's pattern.
+//!
+//! Widths are compiled: a stage is narrow, and a loop of known length over registers is two to three times as
+//! fast as one of unknown length. Wider factors are taken 32 columns at a time.
+//!
+//! Invariant: the result of each function depends on its arguments alone, not on threads or vector width.
+
+use super::tiles::Block;
+use super::{Dense, Real, Tiles};
+
+/// Runs `f` with the widest vectors of this machine. `f` and all it calls must be `inline(always)`: what is not
+/// inlined is compiled for the baseline.
+#[inline(always)]
+pub(crate) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(f)
+}
+
+/// Calls `$body` with the constant `$width` for each window of columns of a factor with stride `$stride`.
+macro_rules! for_each_window {
+    ($stride:expr, |$offset:ident, $width:ident| $body:expr) => {{
+        let stride: usize = $stride;
+        let mut $offset = 0;
+        while $offset < stride {
+            let rest = (stride - $offset).min(32);
+            for_each_window!(@pick rest, $width, $body, 4 8 12 16 20 24 28 32);
+            $offset += rest;
+        }
+    }};
+    (@pick $rest:ident, $width:ident, $body:expr, $($n:literal)*) => {
+        match $rest {
+            $($n => { const $width: usize = $n; $body })*
+            _ => unreachable!("strides are multiples of 4, got a rest of {}", $rest),
+        }
+    };
+}
+
+/// Adds `R Vᵀ` for the rows of one block to `out` (block rows x stride). `v_t` is V transposed: a row per column of R.
+pub(crate) fn add_products<T: Real>(block: &Block<T>, panel: usize, v_t: &Dense<T>, out: &mut [T]) {
+    let stride = v_t.stride();
+    for_each_window!(stride, |offset, WIDTH| vectorised(
+        #[inline(always)]
+        || {
+            // The known stride of the usual case lets the compiler fold the address arithmetic.
+            if stride == WIDTH {
+                products_window::<T, WIDTH>(block, panel, v_t.padded(), WIDTH, 0, out);
+            } else {
+                products_window::<T, WIDTH>(block, panel, v_t.padded(), stride, offset, out);
+            }
+        }
+    ));
+}
+
+#[inline(always)]
+fn products_window<T: Real, const WIDTH: usize>(
+    block: &Block<T>,
+    panel: usize,
+    v_t: &[T],
+    stride: usize,
+    offset: usize,
+    out: &mut [T],
+) {
+    for (index, v_panel) in v_t.chunks(panel * stride).enumerate() {
+        for row in 0..block.rows() {
+            let (cols, values) = block.run(index, row);
+            if cols.is_empty() {
+                continue;
+            }
+            let sum = gather::<T, WIDTH>(cols, values, v_panel, stride, offset);
+            add_to(&mut out[row * stride + offset..][..WIDTH], &sum);
+        }
+    }
+}
+
+/// `sum_e values[e] * v[cols[e]]`, with two chains of additions that do not wait for each other.
+#[inline(always)]
+fn gather<T: Real, const WIDTH: usize>(
+    cols: &[u16],
+    values: &[T],
+    v: &[T],
+    stride: usize,
+    offset: usize,
+) -> [T; WIDTH] {
+    let (mut even, mut odd) = ([T::ZERO; WIDTH], [T::ZERO; WIDTH]);
+    let (col_pairs, last_col) = cols.as_chunks::<2>();
+    let (value_pairs, last_value) = values.as_chunks::<2>();
+    for (cols, values) in col_pairs.iter().zip(value_pairs) {
+        add_multiple(&mut even, values[0], window::<T, WIDTH>(v, cols[0], stride, offset));
+        add_multiple(&mut odd, values[1], window::<T, WIDTH>(v, cols[1], stride, offset));
+    }
+    if let ([col], [value]) = (last_col, last_value) {
+        add_multiple(&mut even, *value, window::<T, WIDTH>(v, *col, stride, offset));
+    }
+    add_to(&mut even, &odd);
+    even
+}
+
+/// Columns `offset..offset + WIDTH` of row `row`.
+#[inline(always)]
+fn window<T, const WIDTH: usize>(x: &[T], row: u16, stride: usize, offset: usize) -> &[T; WIDTH] {
+    x[usize::from(row) * stride + offset..].first_chunk().expect("the row is within the panel")
+}
+
+#[inline(always)]
+fn window_mut<T, const WIDTH: usize>(x: &mut [T], row: u16, stride: usize, offset: usize) -> &mut [T; WIDTH] {
+    x[usize::from(row) * stride + offset..].first_chunk_mut().expect("the row is within the panel")
+}
+
+#[inline(always)]
+fn add_multiple<T: Real, const WIDTH: usize>(sum: &mut [T; WIDTH], factor: T, x: &[T; WIDTH]) {
+    for (sum, &x) in sum.iter_mut().zip(x) {
+        *sum += factor * x;
+    }
+}
+
+#[inline(always)]
+fn add_to<T: Real>(sum: &mut [T], part: &[T]) {
+    for (sum, &part) in sum.iter_mut().zip(part) {
+        *sum += part;
+    }
+}
+
+/// Adds `(Uᵀ R)ᵀ` for the columns of one panel to `out` (panel columns x stride), row by row of R.
+pub(crate) fn add_transposed_products<T: Real>(tiles: &Tiles<T>, index: usize, u: &Dense<T>, out: &mut [T]) {
+    let stride = u.stride();
+    for_each_window!(stride, |offset, WIDTH| vectorised(
+        #[inline(always)]
+        || {
+            if stride == WIDTH {
+                transposed_window::<T, WIDTH>(tiles, index, u.padded(), WIDTH, 0, out);
+            } else {
+                transposed_window::<T, WIDTH>(tiles, index, u.padded(), stride, offset, out);
+            }
+        }
+    ));
+}
+
+#[inline(always)]
+fn transposed_window<T: Real, const WIDTH: usize>(
+    tiles: &Tiles<T>,
+    index: usize,
+    u: &[T],
+    stride: usize,
+    offset: usize,
+    out: &mut [T],
+) {
+    let mut u_rows = u.chunks_exact(stride);
+    for block in tiles.blocks() {
+        for row in 0..block.rows() {
+            let u_row = u_rows.next().expect("U has a row for each row of R");
+            let u_row: &[T; WIDTH] = u_row[offset..].first_chunk().expect("the window is within the row");
+            let (cols, values) = block.run(index, row);
+            for (&col, &value) in cols.iter().zip(values) {
+                add_multiple(window_mut::<T, WIDTH>(out, col, stride, offset), value, u_row);
+            }
+        }
+    }
+}
+
+/// Replaces R by `max(R - scale * U V, 0)` in one block and forgets the zeros.
+///
+/// `u_rows` are the block's rows of U with their padding.
+pub(crate) fn subtract_and_clip<T: Real>(
+    block: &mut Block<T>,
+    panel: usize,
+    u_rows: &[T],
+    v_t: &Dense<T>,
+    scale: T,
+) {
+    let (stride, panels) = (v_t.stride(), v_t.rows().div_ceil(panel));
+    vectorised(
+        #[inline(always)]
+        || {
+            block.retain(panels, |index, row, col, value| {
+                let u_row = &u_rows[row * stride..][..stride];
+                let v_row = &v_t.padded()[(index * panel + col) * stride..][..stride];
+                value - scale * dot(u_row, v_row)
+            });
+        },
+    );
+}
+
+/// `<R, U V>` and `<U V, U V>` over the entries of R in one block.
+pub(crate) fn fit_on_pattern<T: Real>(
+    block: &Block<T>,
+    panel: usize,
+    u_rows: &[T],
+    v_t: &Dense<T>,
+) -> (f64, f64) {
+    let stride = v_t.stride();
+    vectorised(
+        #[inline(always)]
+        || {
+            let (mut cross, mut square) = (0.0, 0.0);
+            for (index, v_panel) in v_t.padded().chunks(panel * stride).enumerate() {
+                for row in 0..block.rows() {
+                    let u_row = &u_rows[row * stride..][..stride];
+                    let (cols, values) = block.run(index, row);
+                    for (&col, value) in cols.iter().zip(values) {
+                        let fitted = dot(u_row, &v_panel[usize::from(col) * stride..][..stride]).to_f64();
+                        cross += value.to_f64() * fitted;
+                        square += fitted * fitted;
+                    }
+                }
+            }
+            (cross, square)
+        },
+    )
+}
+
+/// Inner product of two padded rows, in four partial sums.
+#[inline(always)]
+fn dot<T: Real>(x: &[T], y: &[T]) -> T {
+    let mut sums = [T::ZERO; 4];
+    for (x, y) in x.as_chunks::<4>().0.iter().zip(y.as_chunks::<4>().0) {
+        for lane in 0..4 {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Csr;
+    use crate::linalg::tiles::BLOCK_ROWS;
+    use crate::linalg::tiles::tests::sample;
+
+    fn factor(rows: usize, width: usize, salt: usize) -> Dense<f64> {
+        Dense::from_fn(rows, width, |row, col| ((row * 31 + col * 17 + salt) % 97) as f64 / 97.0)
+    }
+
+    fn naive_product(u: &Dense<f64>, v_t: &Dense<f64>, row: usize, col: usize) -> f64 {
+        u.row(row).iter().zip(v_t.row(col)).map(|(x, y)| x * y).sum()
+    }
+
+    /// Widths below, at and above those compiled, and sizes around a block and a panel.
+    const WIDTHS: [usize; 9] = [1, 3, 4, 5, 16, 31, 32, 33, 70];
+    const SHAPES: [(usize, usize, f64); 4] =
+        [(1, 1, 1.0), (127, 256, 0.2), (129, 257, 0.05), (260, 700, 0.01)];
+
+    fn for_all(check: impl Fn(&Csr<f64>, &Tiles<f64>, &Dense<f64>, &Dense<f64>)) {
+        for (rows, cols, density) in SHAPES {
+            let matrix = sample::<f64>(rows, cols, density, 11);
+            let tiles = Tiles::from_csr(&matrix);
+            for width in WIDTHS {
+                check(&matrix, &tiles, &factor(rows, width, 1), &factor(cols, width, 5));
+            }
+        }
+    }
+
+    fn close(x: f64, y: f64) -> bool {
+        (x - y).abs() <= 1e-12 * (1.0 + y.abs())
+    }
+
+    #[test]
+    fn products_are_the_naive_ones() {
+        for_all(|matrix, tiles, _, v_t| {
+            let mut out = Dense::<f64>::zeros(matrix.rows(), v_t.width());
+            let stride = out.stride();
+            for (block, out) in tiles.blocks().iter().zip(out.padded_mut().chunks_mut(BLOCK_ROWS * stride)) {
+                add_products(block, tiles.panel(), v_t, out);
+            }
+            for row in 0..matrix.rows() {
+                let (cols, values) = matrix.row(row);
+                for col in 0..v_t.width() {
+                    let naive = cols.iter().zip(values).map(|(&j, r)| r * v_t.row(j as usize)[col]).sum();
+                    assert!(close(out.row(row)[col], naive), "width {}", v_t.width());
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn transposed_products_are_the_naive_ones() {
+        for_all(|matrix, tiles, u, _| {
+            let mut out = Dense::<f64>::zeros(matrix.cols(), u.width());
+            let stride = out.stride();
+            for (index, out) in out.padded_mut().chunks_mut(tiles.panel() * stride).enumerate() {
+                add_transposed_products(tiles, index, u, out);
+            }
+            let transposed = matrix.transpose();
+            for row in 0..matrix.cols() {
+                let (rows, values) = transposed.row(row);
+                for col in 0..u.width() {
+                    let naive = rows.iter().zip(values).map(|(&i, r)| r * u.row(i as usize)[col]).sum();
+                    assert!(close(out.row(row)[col], naive), "width {}", u.width());
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn residual_is_the_naive_one_on_the_pattern() {
+        for_all(|matrix, tiles, u, v_t| {
+            let mut residual = tiles.clone();
+            let (panel, stride) = (tiles.panel(), u.stride());
+            for (block, u_rows) in
+                residual.blocks_mut().iter_mut().zip(u.padded().chunks(BLOCK_ROWS * stride))
+            {
+                subtract_and_clip(block, panel, u_rows, v_t, 0.1);
+            }
+            let mut left = Vec::new();
+            for row in 0..matrix.rows() {
+                for (&col, value) in matrix.row(row).0.iter().zip(matrix.row(row).1) {
+                    let rest = value - 0.1 * naive_product(u, v_t, row, col as usize);
+                    if rest > 0.0 {
+                        left.push((row, col, rest));
+                    }
+                }
+            }
+            let residual = residual.to_csr();
+            assert_eq!(residual.entries(), left.len());
+            for (row, col, rest) in left {
+                let at = residual.row(row).0.binary_search(&col).expect("the entry stays");
+                assert!(close(residual.row(row).1[at], rest));
+            }
+        });
+    }
+
+    #[test]
+    fn fit_is_the_naive_one_on_the_pattern() {
+        for_all(|matrix, tiles, u, v_t| {
+            let (mut cross, mut square) = (0.0, 0.0);
+            for (block, u_rows) in tiles.blocks().iter().zip(u.padded().chunks(BLOCK_ROWS * u.stride())) {
+                let part = fit_on_pattern(block, tiles.panel(), u_rows, v_t);
+                cross += part.0;
+                square += part.1;
+            }
+            let (mut naive_cross, mut naive_square) = (0.0, 0.0);
+            for row in 0..matrix.rows() {
+                for (&col, value) in matrix.row(row).0.iter().zip(matrix.row(row).1) {
+                    let fitted = naive_product(u, v_t, row, col as usize);
+                    naive_cross += value * fitted;
+                    naive_square += fitted * fitted;
+                }
+            }
+            assert!(close(cross, naive_cross) && close(square, naive_square));
+        });
+    }
+}

@@ -1,0 +1,121 @@
+//! The thread pool, and long parallel work that can be watched and ended from the calling thread.
+//!
+//! The pool is our own: a library that takes the process's global pool would change its neighbours' speed, and
+//! a caller may want two fits with different numbers of threads at once.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+
+/// How often a caller hears of long work, and how fast it can end it.
+const WATCH_EVERY: Duration = Duration::from_millis(50);
+
+/// Threads that work together.
+#[derive(Debug)]
+pub struct Pool {
+    pool: rayon::ThreadPool,
+}
+
+impl Pool {
+    /// A pool with so many threads; without a number, as many as the machine has cores.
+    pub fn new(threads: Option<usize>) -> Result<Self> {
+        if threads == Some(0) {
+            return Err(Error::Config(
+                "threads = 0: give at least 1, or leave it out to use all cores".into(),
+            ));
+        }
+        let builder = rayon::ThreadPoolBuilder::new().thread_name(|index| format!("manyview-{index}"));
+        let pool = builder.num_threads(threads.unwrap_or(0)).build();
+        let pool = pool.map_err(|error| Error::Config(format!("cannot start the threads: {error}")))?;
+        Ok(Pool { pool })
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Runs `f` on the pool: parallel iterators inside use its threads.
+    pub(crate) fn run<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(f)
+    }
+
+    /// Calls `task` for every index below `count`; each thread makes its scratch once.
+    ///
+    /// The calling thread meanwhile tells `watch` how many are done. When that breaks, the flag that tasks get
+    /// is raised, tasks may return `None`, and so does the whole.
+    pub(crate) fn map_watched<S, R: Send>(
+        &self,
+        count: usize,
+        scratch: impl Fn() -> S + Sync + Send,
+        task: impl Fn(&mut S, usize, &AtomicBool) -> Option<R> + Sync,
+        watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Option<Vec<R>> {
+        let (cancelled, done) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let (finished, wait) = channel::<Option<Vec<R>>>();
+        self.pool.in_place_scope(|scope| {
+            scope.spawn(|_| {
+                let results = (0..count).into_par_iter().map_init(&scratch, |scratch, index| {
+                    if cancelled.load(Ordering::Relaxed) {
+                        return None;
+                    }
+                    let result = task(scratch, index, &cancelled);
+                    done.fetch_add(1, Ordering::Relaxed);
+                    result
+                });
+                // The receiver lives until this message has come, so sending cannot fail.
+                let _ = finished.send(results.collect());
+            });
+            loop {
+                match wait.recv_timeout(WATCH_EVERY) {
+                    Ok(results) => {
+                        let kept_on = watch(done.load(Ordering::Relaxed)).is_continue();
+                        return results.filter(|_| kept_on);
+                    }
+                    Err(RecvTimeoutError::Timeout) => {
+                        if watch(done.load(Ordering::Relaxed)).is_break() {
+                            cancelled.store(true, Ordering::Relaxed);
+                        }
+                    }
+                    // A task panicked; the scope passes the panic on.
+                    Err(RecvTimeoutError::Disconnected) => return None,
+                }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order() {
+        let pool = Pool::new(Some(3)).unwrap();
+        let squares = pool
+            .map_watched(100, || (), |(), index, _| Some(index * index), &mut |_| ControlFlow::Continue(()));
+        assert_eq!(squares, Some((0..100).map(|index| index * index).collect()));
+    }
+
+    #[test]
+    fn breaking_ends_endless_tasks() {
+        let pool = Pool::new(Some(2)).unwrap();
+        let spin = |(): &mut (), _: usize, cancelled: &AtomicBool| {
+            while !cancelled.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+            None::<()>
+        };
+        assert_eq!(pool.map_watched(10, || (), spin, &mut |_| ControlFlow::Break(())), None);
+    }
+
+    #[test]
+    fn zero_threads_are_refused() {
+        assert!(Pool::new(Some(0)).unwrap_err().to_string().contains("at least 1"));
+    }
+}
