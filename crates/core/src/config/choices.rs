@@ -1,0 +1,185 @@
+//! Settings that are a choice among names. A name is the same on the command line, in Python and in `run.json`.
+
+use serde::{Serialize, Serializer};
+
+use crate::nmf::StopRule;
+
+/// Gives an enum its names: `ALL`, `name()`, `from_name()`, `help()`, and serialisation as the name.
+macro_rules! named {
+    ($type:ident: $($variant:ident = $name:literal, $help:literal;)*) => {
+        impl $type {
+            /// All choices.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// The name of the choice.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            /// The choice of that name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|choice| choice.name() == name)
+            }
+
+            /// What the choice means, in a few words.
+            pub fn help(self) -> &'static str {
+                match self { $(Self::$variant => $help),* }
+            }
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+    };
+}
+
+/// A set of settings that belong together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preset {
+    /// What works best.
+    #[default]
+    Default,
+    /// The paper's text, to the letter.
+    Paper,
+    /// What the published code does.
+    Authors,
+}
+
+named! { Preset:
+    Default = "default", "what works best over our test networks";
+    Paper = "paper", "the paper's text to the letter: mu, shared consensus, equal shares, raw scale";
+    Authors = "authors", "what the published code does: window 1, negative 1, gamma 20, its stop rule";
+}
+
+/// How factors are updated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// Multiplicative updates.
+    Mu,
+    /// Cyclic coordinate descent.
+    #[default]
+    Hals,
+}
+
+named! { Solver:
+    Hals = "hals", "coordinate descent: 10 to 20 iterations for what mu reaches in 50 to 100";
+    Mu = "mu", "the paper's multiplicative updates";
+}
+
+/// Kind of consensus stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Consensus {
+    /// One U, a V and a weight per view.
+    Shared,
+    /// One U and one V for the sum of the residuals; views differ by a scale.
+    #[default]
+    Pooled,
+}
+
+named! { Consensus:
+    Pooled = "pooled", "factorise the sum of the views: evidence adds up where each view is thin";
+    Shared = "shared", "the paper's: one U for all views, a V and a weight for each";
+}
+
+/// How a unique stage's columns are shared out over the views.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Share {
+    /// In proportion to the norm of what is left of each view.
+    #[default]
+    Residual,
+    /// The same number for each.
+    Equal,
+}
+
+named! { Share:
+    Residual = "residual", "in proportion to the norm of what is left of each view";
+    Equal = "equal", "the paper's: the same number for each view";
+}
+
+/// How views of different size are made comparable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Normalise {
+    /// Errors are relative to each view's squared norm.
+    #[default]
+    Residual,
+    /// Errors as they are.
+    None,
+    /// Each proximity matrix is divided by its largest entry.
+    Max,
+}
+
+named! { Normalise:
+    Residual = "residual", "measure each view's error relative to what is left of it";
+    None = "none", "the paper's: errors as they are, so that large views dominate";
+    Max = "max", "the published code's: divide each proximity matrix by its largest entry";
+}
+
+/// Scale of the embedding's columns: a factor pair is only defined up to a diagonal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// The norm of U's column is the root mean square of the norms of the V_k's rows.
+    #[default]
+    Balanced,
+    /// As the solver left them.
+    Raw,
+}
+
+named! { Scale:
+    Balanced = "balanced", "each column as long as its counterpart in V: distances mean something";
+    Raw = "raw", "the paper's: U as the solver left it";
+}
+
+/// Where a stage starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Init {
+    /// Random, of the size of the data.
+    #[default]
+    Scaled,
+    /// Random below 0.02.
+    Uniform,
+    /// Each view factorised alone from the same random pattern; U is the mean of theirs.
+    Nmf,
+}
+
+named! { Init:
+    Scaled = "scaled", "random, of such a size that the start has the mean of the data";
+    Uniform = "uniform", "the paper's: uniform between 0 and 0.02";
+    Nmf = "nmf", "the published code's: factorise each view alone, average U";
+}
+
+/// What a node without edges in a view looks like there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolated {
+    /// A zero row and column.
+    #[default]
+    Zero,
+    /// A large entry on the diagonal, as SciPy's Laplacian makes it.
+    Loop,
+}
+
+named! { Isolated:
+    Zero = "zero", "nothing there, nothing said";
+    Loop = "loop", "the published code's: log(volume / negative) on the diagonal";
+}
+
+/// How columns are shared out over the stages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Each stage gets the same number, up to one.
+    #[default]
+    Even,
+    /// Consensus stages get a quarter in all, unique stages the rest, each rounded down.
+    Code,
+}
+
+named! { Layout:
+    Even = "even", "the paper's: each stage the same number of columns";
+    Code = "code", "the published code's: a quarter of the columns for consensus stages, rounded down";
+}
+
+named! { StopRule:
+    Decrease = "decrease", "an iteration lowers the objective by less than tol";
+    SixLooks = "six-looks", "the published code's: 60 iterations unless the cost rises";
+}

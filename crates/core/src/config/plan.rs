@@ -1,0 +1,288 @@
+//! The stages of a run with all sizes resolved.
+//!
+//! Invariant: the columns of all stages lie side by side without a gap, consensus stages first (whatever the
+//! order in which stages run), and every view of a unique stage can get at least one column.
+
+use std::ops::Range;
+
+use serde::{Serialize, Serializer};
+
+use super::{Config, Layout, Share};
+use crate::error::{Error, Result};
+
+/// The stages of a run, in the order in which they run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The stages.
+    pub stages: Vec<Stage>,
+    /// Columns of the embedding. The published code's layout rounds down, so this may be less than was asked for.
+    pub dim: usize,
+}
+
+/// One stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// From 1, in running order.
+    pub number: usize,
+    /// What it looks for.
+    pub kind: Kind,
+    /// Its columns of the embedding.
+    pub columns: Range<usize>,
+    /// How its columns are shared out over the views; without effect in consensus stages.
+    pub split: Split,
+}
+
+/// What a stage looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What the views have in common.
+    Consensus,
+    /// What each view says alone.
+    Unique,
+}
+
+impl Kind {
+    /// The word for it in tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Consensus => "consensus",
+            Kind::Unique => "unique",
+        }
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// How a unique stage's columns are shared out over the views.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Split {
+    /// When the stage begins, by what is then left of each view.
+    Residual,
+    /// So many columns each.
+    Given(Vec<usize>),
+}
+
+impl Config {
+    /// Resolves the stages for so many views, or says which setting cannot work.
+    pub fn plan(&self, views: usize) -> Result<Plan> {
+        self.check()?;
+        if views == 0 {
+            return Err(Error::Config("the network has no view".into()));
+        }
+        let consensus = self.resolved_consensus_stages();
+        let unique = self.stages - consensus;
+        let kinds: Vec<Kind> = if self.unique_first {
+            [vec![Kind::Unique; unique], vec![Kind::Consensus; consensus]].concat()
+        } else {
+            [vec![Kind::Consensus; consensus], vec![Kind::Unique; unique]].concat()
+        };
+        let dims = self.dims(self.dim, &kinds, views)?;
+        if let Some(at) = too_narrow(&kinds, &dims, views) {
+            return Err(self.too_small(&kinds, &dims, at, views));
+        }
+        let dim = dims.iter().sum();
+        let mut next =
+            [0, (0..kinds.len()).filter(|&at| kinds[at] == Kind::Consensus).map(|at| dims[at]).sum()];
+        let mut turn = 0;
+        let stages = kinds.iter().zip(&dims).enumerate().map(|(at, (&kind, &dim))| {
+            let from = &mut next[usize::from(kind == Kind::Unique)];
+            let columns = *from..*from + dim;
+            *from = columns.end;
+            let split = match self.share {
+                Share::Residual => Split::Residual,
+                Share::Equal => Split::Given(equal_split(dim, views, &mut turn, kind)),
+            };
+            Stage { number: at + 1, kind, columns, split }
+        });
+        Ok(Plan { stages: stages.collect(), dim })
+    }
+
+    /// Columns of each stage for a given total.
+    fn dims(&self, dim: usize, kinds: &[Kind], views: usize) -> Result<Vec<usize>> {
+        if let Some(dims) = &self.stage_dims {
+            if dims.len() != kinds.len() {
+                let (found, stages) = (dims.len(), kinds.len());
+                return Err(Error::Config(format!(
+                    "stage_dims has {found} numbers for {stages} stages; give one for each"
+                )));
+            }
+            let sum: usize = dims.iter().sum();
+            if sum != dim {
+                return Err(Error::Config(format!(
+                    "stage_dims sum to {sum}, but dim = {dim}; make them agree"
+                )));
+            }
+            return Ok(dims.clone());
+        }
+        Ok(match self.layout {
+            Layout::Even => largest_remainder(dim, &vec![1.0; kinds.len()], 0),
+            Layout::Code => {
+                let count = |kind| kinds.iter().filter(|&&other| other == kind).count().max(1);
+                let consensus = dim / 4 / count(Kind::Consensus);
+                let unique = dim * 3 / 4 / (views * count(Kind::Unique)) * views;
+                kinds.iter().map(|kind| if *kind == Kind::Consensus { consensus } else { unique }).collect()
+            }
+        })
+    }
+
+    fn too_small(&self, kinds: &[Kind], dims: &[usize], at: usize, views: usize) -> Error {
+        let stages = kinds.len();
+        if self.stage_dims.is_some() {
+            let (number, found) = (at + 1, dims[at]);
+            let needed = if kinds[at] == Kind::Unique { views } else { 1 };
+            return Error::Config(format!(
+                "stage {number} has {found} columns and needs at least {needed}, one for each view"
+            ));
+        }
+        let works = |dim: &usize| match self.dims(*dim, kinds, views) {
+            Ok(dims) => too_narrow(kinds, &dims, views).is_none(),
+            Err(_) => false,
+        };
+        // Four columns for each stage and view are enough for every layout.
+        let smallest = (1..=4 * stages * views.max(1)).find(works).expect("some dim works for every plan");
+        let dim = self.dim;
+        Error::Config(format!(
+            "dim = {dim} is too small for {stages} stages of {views} views: a consensus stage needs one column, a unique \
+             stage one for each view; the smallest dim that works is {smallest} (or lower --stages)"
+        ))
+    }
+}
+
+/// The first stage that cannot give each of its views a column.
+fn too_narrow(kinds: &[Kind], dims: &[usize], views: usize) -> Option<usize> {
+    let needed = |kind: Kind| if kind == Kind::Unique { views } else { 1 };
+    (0..kinds.len()).find(|&at| dims[at] < needed(kinds[at]))
+}
+
+/// The same for each view; what is left over goes round from stage to stage.
+fn equal_split(dim: usize, views: usize, turn: &mut usize, kind: Kind) -> Vec<usize> {
+    let mut split = vec![dim / views; views];
+    if kind == Kind::Unique {
+        for _ in 0..dim % views {
+            split[*turn % views] += 1;
+            *turn += 1;
+        }
+    }
+    split
+}
+
+/// Shares `total` out in proportion to `sizes`, at least `least` for every size above zero.
+///
+/// The whole parts of the shares go out first, then one each to the largest remainders (the earlier on a tie).
+///
+/// # Panics
+/// When `total` does not suffice for the least shares.
+pub(crate) fn largest_remainder(total: usize, sizes: &[f64], least: usize) -> Vec<usize> {
+    let counted = sizes.iter().filter(|&&size| size > 0.0).count();
+    assert!(total >= counted * least, "{total} cannot give {least} to each of {counted}");
+    let spare = (total - counted * least) as f64;
+    let sum: f64 = sizes.iter().sum();
+    let exact: Vec<f64> = sizes.iter().map(|size| if sum > 0.0 { spare * size / sum } else { 0.0 }).collect();
+    let minimum = |size: f64| if size > 0.0 { least } else { 0 };
+    let mut shares: Vec<usize> =
+        exact.iter().zip(sizes).map(|(x, &size)| minimum(size) + x.floor() as usize).collect();
+    let mut order: Vec<usize> = (0..sizes.len()).filter(|&at| sizes[at] > 0.0).collect();
+    order.sort_by(|&a, &b| exact[b].fract().total_cmp(&exact[a].fract()).then(a.cmp(&b)));
+    let given: usize = shares.iter().sum();
+    for &at in order.iter().cycle().take(if order.is_empty() { 0 } else { total - given }) {
+        shares[at] += 1;
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Preset;
+
+    #[test]
+    fn columns_sum_to_dim_for_all_sizes() {
+        for views in 1..=8 {
+            for stages in 1..=32 {
+                let config = Config { stages, share: Share::Equal, ..Config::default() };
+                if 256 / stages < views {
+                    continue;
+                }
+                let plan = config.plan(views).unwrap();
+                assert_eq!(plan.dim, 256);
+                let mut covered = vec![false; 256];
+                for stage in &plan.stages {
+                    for col in stage.columns.clone() {
+                        assert!(!std::mem::replace(&mut covered[col], true), "no column twice");
+                    }
+                    let Split::Given(split) = &stage.split else { panic!("equal shares are known") };
+                    if stage.kind == Kind::Unique {
+                        assert_eq!(split.iter().sum::<usize>(), stage.columns.len());
+                        assert!(split.iter().max().unwrap() - split.iter().min().unwrap() <= 1);
+                    }
+                }
+                assert!(covered.into_iter().all(|covered| covered));
+            }
+        }
+    }
+
+    #[test]
+    fn the_rest_of_equal_shares_goes_round() {
+        let config = Config { dim: 32, stages: 4, share: Share::Equal, ..Config::default() };
+        let plan = config.plan(3).unwrap();
+        let splits: Vec<_> = plan.stages.iter().map(|stage| stage.split.clone()).collect();
+        assert_eq!(splits[1..], [vec![3, 3, 2], vec![3, 2, 3], vec![2, 3, 3]].map(Split::Given));
+    }
+
+    #[test]
+    fn the_published_layouts_come_out() {
+        // PPI: 8 layers, 6 views: 8 and 4 columns; AMiner_small: 16, 3: 4 and 4; Flickr: 16, 2: 4 and 6.
+        for (layers, views, consensus, unique) in [(8, 6, 8, 4), (16, 3, 4, 4), (8, 3, 8, 8), (16, 2, 4, 6)] {
+            let authors = Config::preset(Preset::Authors);
+            let config = Config { stages: 2 * layers, consensus_stages: Some(layers), ..authors };
+            let plan = config.plan(views).unwrap();
+            assert_eq!(plan.dim, 256);
+            assert_eq!(plan.stages[0].columns.len(), consensus);
+            assert_eq!(plan.stages[layers].split, Split::Given(vec![unique; views]));
+        }
+    }
+
+    #[test]
+    fn too_small_a_dim_names_the_smallest_that_works() {
+        for (stages, views, layout) in [(4, 3, Layout::Even), (8, 6, Layout::Even), (3, 2, Layout::Code)] {
+            let config = Config { dim: 2, stages, layout, ..Config::default() };
+            let message = config.plan(views).unwrap_err().to_string();
+            let smallest =
+                message.split("works is ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+            assert!(Config { dim: smallest, ..config.clone() }.plan(views).is_ok(), "{message}");
+            assert!(Config { dim: smallest - 1, ..config }.plan(views).is_err(), "{message}");
+        }
+    }
+
+    #[test]
+    fn unique_first_runs_first_and_stands_last() {
+        let config = Config { dim: 16, stages: 4, unique_first: true, ..Config::default() };
+        let plan = config.plan(2).unwrap();
+        assert_eq!(plan.stages[0].kind, Kind::Unique);
+        assert_eq!(plan.stages[3].kind, Kind::Consensus);
+        assert_eq!(plan.stages[3].columns, 0..4);
+        assert_eq!(plan.stages[0].columns, 4..8);
+    }
+
+    #[test]
+    fn dims_by_hand_must_fit() {
+        let config = Config { dim: 10, stages: 2, stage_dims: Some(vec![4, 6]), ..Config::default() };
+        assert_eq!(config.plan(2).unwrap().stages[1].columns, 4..10);
+        let fails = |config: Config| config.plan(2).unwrap_err().to_string();
+        assert!(fails(Config { dim: 11, ..config.clone() }).contains("sum to 10"));
+        assert!(fails(Config { stages: 3, ..config.clone() }).contains("2 numbers for 3 stages"));
+        assert!(fails(Config { stage_dims: Some(vec![9, 1]), ..config }).contains("stage 2 has 1 columns"));
+    }
+
+    #[test]
+    fn shares_follow_sizes_and_keep_a_least() {
+        assert_eq!(largest_remainder(10, &[1.0, 1.0, 1.0], 0), [4, 3, 3]);
+        assert_eq!(largest_remainder(10, &[1000.0, 1.0, 0.0], 1), [9, 1, 0]);
+        assert_eq!(largest_remainder(7, &[0.0, 0.0], 1), [0, 0]);
+        assert_eq!(largest_remainder(2, &[0.3, 0.7], 1), [1, 1]);
+    }
+}

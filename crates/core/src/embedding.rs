@@ -1,0 +1,75 @@
+//! The result: one vector per node, and which of its columns came from which stage and view.
+
+use std::ops::Range;
+
+use crate::config::Kind;
+use crate::network::Nodes;
+
+/// One vector per node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedding {
+    nodes: Nodes,
+    dim: usize,
+    values: Vec<f32>,
+    parts: Vec<Part>,
+}
+
+/// Columns that one factorisation gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The stage, from 1.
+    pub stage: usize,
+    /// What the stage looked for.
+    pub kind: Kind,
+    /// The view, in a unique stage.
+    pub view: Option<String>,
+    /// The columns.
+    pub columns: Range<usize>,
+}
+
+impl Embedding {
+    pub(crate) fn zeros(nodes: Nodes, dim: usize) -> Self {
+        let values = vec![0.0; nodes.len() * dim];
+        Embedding { nodes, dim, values, parts: Vec::new() }
+    }
+
+    /// Writes a part: `values` has a row of its columns for each node.
+    pub(crate) fn set(&mut self, part: Part, rows: impl Iterator<Item = impl Iterator<Item = f32>>) {
+        for (row, new) in self.values.chunks_exact_mut(self.dim).zip(rows) {
+            for (value, new) in row[part.columns.clone()].iter_mut().zip(new) {
+                *value = new;
+            }
+        }
+        self.parts.push(part);
+    }
+
+    /// The nodes, in row order.
+    pub fn nodes(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    /// Number of nodes.
+    pub fn rows(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Length of each vector.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// The vector of the node in a row.
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * self.dim..][..self.dim]
+    }
+
+    /// All vectors, row after row.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Which columns came from where; columns of stages that found nothing left to explain are in no part.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+}

@@ -1,0 +1,55 @@
+//! Where a stage starts. Every start value is a function of (seed, stage, view, row, column), so it does not
+//! depend on threads, ranks or the order in which views were given.
+
+use std::ops::Range;
+
+use crate::linalg::{Dense, Real};
+use crate::random::{Key, unit_f64};
+
+/// The factors a stage starts from.
+#[derive(Clone, Debug)]
+pub struct Start<T> {
+    /// U, this rank's rows.
+    pub u: Dense<T>,
+    /// Every V_k, transposed.
+    pub v_t: Vec<Dense<T>>,
+}
+
+/// How large random start values are: uniform between 0 and twice the given mean.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StartMeans {
+    /// Mean of U's values.
+    pub(crate) u: f64,
+    /// Mean of each V_k's values.
+    pub(crate) v: Vec<f64>,
+}
+
+impl StartMeans {
+    /// Values uniform below `limit`, whatever the data.
+    pub(crate) fn below(limit: f64, targets: usize) -> Self {
+        StartMeans { u: limit / 2.0, v: vec![limit / 2.0; targets] }
+    }
+
+    /// Values of such a size that each `U V_k` has about the mean of R_k; `means` are those of the R_k.
+    pub(crate) fn fitting(means: &[f64], width: usize) -> Self {
+        let average = means.iter().sum::<f64>() / means.len() as f64;
+        let u = (average / width as f64).sqrt();
+        StartMeans { u, v: means.iter().map(|mean| mean / width as f64 / u).collect() }
+    }
+}
+
+/// A random start. `keys` are one for U and one for each V_k; `rows` are this rank's rows among all.
+pub(crate) fn random_start<T: Real>(
+    means: &StartMeans,
+    width: usize,
+    rows: Range<usize>,
+    cols: usize,
+    u_key: Key,
+    v_keys: &[Key],
+) -> Start<T> {
+    let fill = |key: Key, mean: f64, first: usize, rows: usize| {
+        Dense::from_fn(rows, width, |row, col| T::from_f64(2.0 * mean * unit_f64(key.at(first + row, col))))
+    };
+    let v_t = v_keys.iter().zip(&means.v).map(|(&key, &mean)| fill(key, mean, 0, cols)).collect();
+    Start { u: fill(u_key, means.u, rows.start, rows.len()), v_t }
+}

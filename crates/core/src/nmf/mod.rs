@@ -1,0 +1,281 @@
+//! One stage: several sparse matrices factorised with a common left factor.
+//!
+//! Minimises `sum_k alpha_k^gamma ||R_k - U V_k||^2` over U, V_k >= 0 and alpha on the simplex. With one target
+//! this is plain NMF, so the unique stage is the consensus stage on one view. A target may itself be a sum of
+//! matrices, `R = R_1 + R_2 + ...`, which is never formed: its products with factors are sums too.
+//!
+//! One iteration, in the paper's order: U, then every V_k with the new U, then alpha from the new errors. Rows of
+//! U are updated as soon as their row block of `R V_kᵀ` is there. The error needs no pass of its own:
+//! `||R - U V||^2 = ||R||^2 - 2 <V, Uᵀ R> + <UᵀU, V Vᵀ>`, and the numerators `Uᵀ R` are at hand.
+//!
+//! Letters: U is `nodes x d`; V is kept transposed, `v_t`, `nodes x d`; `gram_u = UᵀU`, `gram_v = V Vᵀ`.
+
+mod init;
+mod stop;
+mod update;
+mod weights;
+
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+
+pub use init::Start;
+pub(crate) use init::{StartMeans, random_start};
+pub use stop::StopRule;
+pub use weights::view_weights;
+
+use crate::comm::{self, Comm};
+use crate::config::Solver;
+use crate::error::{Error, Result};
+use crate::linalg::gram::{add, gram, inner};
+use crate::linalg::kernels::{add_products, add_transposed_products};
+use crate::linalg::{Dense, Real, Tiles};
+use crate::parallel::Pool;
+use stop::Convergence;
+use update::{Rule, update_rows};
+use weights::{SMALLEST_ERROR, log_objective, plain_powers, relative_powers};
+
+/// A matrix to be approximated: the sum of its parts. On several ranks, this rank's rows of it.
+#[derive(Clone, Debug)]
+pub struct Target<'a, T> {
+    parts: Vec<&'a Tiles<T>>,
+    /// `||R||^2`, over all ranks.
+    squared_norm: f64,
+    /// What one unit of error is; `||R||^2` makes errors relative.
+    unit: f64,
+}
+
+impl<'a, T: Real> Target<'a, T> {
+    /// One matrix with its squared norm over all ranks.
+    pub fn new(matrix: &'a Tiles<T>, squared_norm: f64) -> Self {
+        Target { parts: vec![matrix], squared_norm, unit: 1.0 }
+    }
+
+    /// The sum of several matrices, with the squared norm of that sum over all ranks.
+    pub fn sum_of(parts: Vec<&'a Tiles<T>>, squared_norm: f64) -> Self {
+        Target { parts, squared_norm, unit: 1.0 }
+    }
+
+    /// The same target with its error measured relative to its squared norm.
+    pub fn relative(self) -> Self {
+        Target { unit: self.squared_norm, ..self }
+    }
+}
+
+/// How a stage is solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Which update.
+    pub solver: Solver,
+    /// Exponent of the view weights, above 0; without effect on one target.
+    pub gamma: f64,
+    /// At most so many iterations.
+    pub max_iter: usize,
+    /// Relative decrease of the objective at which to stop.
+    pub tol: f64,
+    /// What counts as converged.
+    pub stop: StopRule,
+    /// Added to denominators, with unscaled view weights, as the published code does; 0 everywhere else.
+    pub epsilon: f64,
+}
+
+/// What a stage found.
+#[derive(Clone, Debug)]
+pub struct Factors<T> {
+    /// U, this rank's rows.
+    pub u: Dense<T>,
+    /// Every V_k, transposed: a row per column of R_k.
+    pub v_t: Vec<Dense<T>>,
+    /// The view weights after the last iteration.
+    pub weights: Vec<f64>,
+    /// `||R_k - U V_k||^2` after the last iteration.
+    pub errors: Vec<f64>,
+    /// The objective after each iteration.
+    pub objective: Vec<f64>,
+    /// Whether the stop rule ended it, and not `max_iter`.
+    pub converged: bool,
+    /// Norms of U's columns, over all ranks.
+    pub(crate) u_norms: Vec<f64>,
+    /// Norms of the rows of each V_k.
+    pub(crate) v_norms: Vec<Vec<f64>>,
+}
+
+/// The state after an iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Iteration {
+    /// From 1.
+    pub iteration: usize,
+    /// `sum_k ||R_k - U V_k||^2 / sum_k ||R_k||^2`.
+    pub error: f64,
+}
+
+/// Factorises the targets from a given start.
+///
+/// All targets have the rows of `start.u` and as many columns as `start.v_t` has rows. An iteration takes time
+/// in proportion to the entries times the width. When the observer breaks, the result is `Error::Interrupted`.
+///
+/// # Panics
+/// When the shapes do not fit each other, or a setting is out of its range.
+pub fn factorize<T: Real, C: Comm>(
+    targets: &[Target<'_, T>],
+    start: Start<T>,
+    settings: &Settings,
+    pool: &Pool,
+    comm: &C,
+    observer: &mut dyn FnMut(Iteration) -> ControlFlow<()>,
+) -> Result<Factors<T>> {
+    assert!(settings.gamma > 0.0, "gamma = {} is above 0", settings.gamma);
+    check_shapes(targets, &start);
+    let rule = Rule { solver: settings.solver, epsilon: settings.epsilon };
+    let units: Vec<f64> = targets.iter().map(|target| target.unit).collect();
+    let norm_sum: f64 = targets.iter().map(|target| target.squared_norm).sum();
+
+    let Start { mut u, mut v_t } = start;
+    let mut numerators = Dense::zeros(v_t.first().map_or(0, Dense::rows), u.width());
+    let mut gram_u = pool.run(|| gram(&u));
+    let mut gram_v: Vec<Vec<f64>> = pool.run(|| v_t.iter().map(gram).collect());
+    let mut weights = vec![1.0 / targets.len() as f64; targets.len()];
+    let mut errors = vec![0.0; targets.len()];
+    let mut objective = Vec::new();
+    let mut convergence = Convergence::new(settings);
+
+    for iteration in 1..=settings.max_iter {
+        let shares = view_shares(&weights, &units, settings);
+        let gram_sum = weighted_gram::<T>(&gram_v, &shares);
+        pool.run(|| update_u(targets, &v_t, &shares, rule, &mut u, &gram_sum));
+        gram_u = pool.run(|| gram(&u));
+        comm.all_reduce_sum(&mut gram_u);
+
+        let gram_t: Vec<T> = gram_u.iter().map(|&x| T::from_f64(x)).collect();
+        for (k, target) in targets.iter().enumerate() {
+            pool.run(|| transposed_products(target, &u, &mut numerators));
+            comm.all_reduce_sum(numerators.padded_mut());
+            let cross = pool.run(|| {
+                update_v(rule, &mut v_t[k], &numerators, &gram_t);
+                gram_v[k] = gram(&v_t[k]);
+                inner(v_t[k].padded(), numerators.padded())
+            });
+            let fitted: f64 = gram_u.iter().zip(&gram_v[k]).map(|(x, y)| x * y).sum();
+            // Near an exact fit the difference cancels and may fall below zero.
+            errors[k] = (target.squared_norm - 2.0 * cross + fitted).max(0.0);
+        }
+
+        let measured = measured_errors(&errors, targets);
+        weights = view_weights(&measured, settings.gamma);
+        let log = log_objective(&weights, &measured, settings.gamma);
+        objective.push(libm::exp(log));
+        let error = errors.iter().sum::<f64>() / norm_sum;
+        let asked_to_end = observer(Iteration { iteration, error }).is_break();
+        if comm::sum(comm, if asked_to_end { 1.0 } else { 0.0 }) > 0.0 {
+            return Err(Error::Interrupted);
+        }
+        if convergence.reached(iteration, log, &weights, &measured, u.rows()) {
+            break;
+        }
+    }
+    let diagonal =
+        |gram: &Vec<f64>| (0..u.width()).map(|at| gram[at * u.width() + at].sqrt()).collect::<Vec<f64>>();
+    let (u_norms, v_norms) = (diagonal(&gram_u), gram_v.iter().map(diagonal).collect());
+    Ok(Factors { u, v_t, weights, errors, objective, converged: convergence.is_reached(), u_norms, v_norms })
+}
+
+fn check_shapes<T: Real>(targets: &[Target<'_, T>], start: &Start<T>) {
+    assert!(!targets.is_empty(), "at least one target");
+    assert_eq!(targets.len(), start.v_t.len(), "a V for each target");
+    for (target, v_t) in targets.iter().zip(&start.v_t) {
+        assert_eq!(v_t.width(), start.u.width(), "U and V have the same width");
+        for part in &target.parts {
+            assert_eq!(
+                (part.rows(), part.cols()),
+                (start.u.rows(), v_t.rows()),
+                "U has the rows of R, V its columns"
+            );
+        }
+        assert_eq!(v_t.rows(), start.v_t[0].rows(), "all targets have the same columns");
+    }
+}
+
+/// What each view's numerators and Gram matrix are multiplied with in the update of U.
+fn view_shares(weights: &[f64], units: &[f64], settings: &Settings) -> Vec<f64> {
+    if settings.epsilon > 0.0 {
+        return plain_powers(weights, settings.gamma);
+    }
+    let powers = relative_powers(weights, settings.gamma);
+    let shares: Vec<f64> = powers.iter().zip(units).map(|(power, unit)| power / unit).collect();
+    // A common factor cancels; without this, f32 would see squares of large norms.
+    let largest = shares.iter().copied().fold(0.0, f64::max);
+    shares.iter().map(|share| share / largest).collect()
+}
+
+fn weighted_gram<T: Real>(gram_v: &[Vec<f64>], shares: &[f64]) -> Vec<T> {
+    let mut sum = vec![0.0; gram_v[0].len()];
+    for (gram, share) in gram_v.iter().zip(shares) {
+        add(&mut sum, &gram.iter().map(|x| x * share).collect::<Vec<f64>>());
+    }
+    sum.into_iter().map(T::from_f64).collect()
+}
+
+/// Errors in their units, floored so that weights and objective stay finite.
+fn measured_errors<T: Real>(errors: &[f64], targets: &[Target<'_, T>]) -> Vec<f64> {
+    let floored = |(&error, target): (&f64, &Target<'_, T>)| {
+        error.max(SMALLEST_ERROR * target.squared_norm).max(f64::MIN_POSITIVE) / target.unit
+    };
+    errors.iter().zip(targets).map(floored).collect()
+}
+
+/// U's rows block by block: products with every view, weighted and summed, then the update at once.
+fn update_u<T: Real>(
+    targets: &[Target<'_, T>],
+    v_t: &[Dense<T>],
+    shares: &[f64],
+    rule: Rule,
+    u: &mut Dense<T>,
+    gram_sum: &[T],
+) {
+    let stride = u.stride();
+    let block_len = crate::linalg::BLOCK_ROWS * stride;
+    let scratch = || (vec![T::ZERO; block_len], vec![T::ZERO; block_len]);
+    u.padded_mut().par_chunks_mut(block_len).enumerate().for_each_init(
+        scratch,
+        |(sum, products), (block, u_rows)| {
+            let (sum, products) = (&mut sum[..u_rows.len()], &mut products[..u_rows.len()]);
+            sum.fill(T::ZERO);
+            for ((target, v_t), &share) in targets.iter().zip(v_t).zip(shares) {
+                if share == 0.0 {
+                    continue;
+                }
+                products.fill(T::ZERO);
+                for part in &target.parts {
+                    add_products(&part.blocks()[block], part.panel(), v_t, products);
+                }
+                let share = T::from_f64(share);
+                for (sum, &product) in sum.iter_mut().zip(products.iter()) {
+                    *sum += share * product;
+                }
+            }
+            update_rows(rule, u_rows, sum, stride, gram_sum);
+        },
+    );
+}
+
+/// `(Uᵀ R)ᵀ`, each task owning a range of columns, so that nothing is added in a racing order.
+fn transposed_products<T: Real>(target: &Target<'_, T>, u: &Dense<T>, numerators: &mut Dense<T>) {
+    let stride = numerators.stride();
+    let task_cols = target.parts.iter().map(|part| part.panel()).max().unwrap_or(1);
+    numerators.padded_mut().par_chunks_mut(task_cols * stride).enumerate().for_each(|(task, out)| {
+        out.fill(T::ZERO);
+        for part in &target.parts {
+            let panels_per_task = task_cols / part.panel();
+            for (index, out) in out.chunks_mut(part.panel() * stride).enumerate() {
+                add_transposed_products(part, task * panels_per_task + index, u, out);
+            }
+        }
+    });
+}
+
+fn update_v<T: Real>(rule: Rule, v_t: &mut Dense<T>, numerators: &Dense<T>, gram_u: &[T]) {
+    let stride = v_t.stride();
+    let chunk = crate::linalg::BLOCK_ROWS * stride;
+    let rows = v_t.padded_mut().par_chunks_mut(chunk).zip(numerators.padded().par_chunks(chunk));
+    rows.for_each(|(v_rows, numerators)| update_rows(rule, v_rows, numerators, stride, gram_u));
+}

@@ -1,0 +1,79 @@
+//! When a stage has converged.
+
+use super::Settings;
+
+/// What counts as converged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopRule {
+    /// The objective fell by less than `tol`, relative to itself, in one iteration.
+    Decrease,
+    /// What the published code does, and what it says is not what it means: the cost is looked at in iterations 1,
+    /// 10, 20, ... and the stage ends once it has *not risen* at six looks in a row, whatever `tol` is. A run that
+    /// behaves well ends after 60 iterations.
+    SixLooks,
+}
+
+/// Follows the objective through a stage.
+#[derive(Debug)]
+pub(crate) struct Convergence {
+    rule: StopRule,
+    gamma: f64,
+    tol: f64,
+    last: Option<f64>,
+    quiet_looks: usize,
+    reached: bool,
+}
+
+impl Convergence {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Convergence {
+            rule: settings.stop,
+            gamma: settings.gamma,
+            tol: settings.tol,
+            last: None,
+            quiet_looks: 0,
+            reached: false,
+        }
+    }
+
+    pub(crate) fn is_reached(&self) -> bool {
+        self.reached
+    }
+
+    /// Takes note of an iteration and tells whether it is the last.
+    pub(crate) fn reached(
+        &mut self,
+        iteration: usize,
+        log_objective: f64,
+        weights: &[f64],
+        errors: &[f64],
+        nodes: usize,
+    ) -> bool {
+        self.reached = match self.rule {
+            StopRule::Decrease => self.fell_too_little(log_objective, errors),
+            StopRule::SixLooks => self.was_quiet(iteration, weights, errors, nodes),
+        };
+        self.reached
+    }
+
+    fn fell_too_little(&mut self, log_objective: f64, errors: &[f64]) -> bool {
+        // Below one the weights maximise, so the objective need not fall; the plain sum tells more.
+        let log = if self.gamma < 1.0 { libm::log(errors.iter().sum()) } else { log_objective };
+        let last = self.last.replace(log);
+        last.is_some_and(|last| -libm::expm1(log - last) < self.tol)
+    }
+
+    fn was_quiet(&mut self, iteration: usize, weights: &[f64], errors: &[f64], nodes: usize) -> bool {
+        if iteration != 1 && !iteration.is_multiple_of(10) {
+            return false;
+        }
+        let entries = (nodes as f64) * (nodes as f64);
+        let cost: f64 = weights.iter().zip(errors).map(|(weight, error)| weight * error / entries).sum();
+        let cost = (cost * 1e5).round() / 1e5;
+        match self.last.replace(cost) {
+            Some(last) if cost <= last => self.quiet_looks += 1,
+            _ => self.quiet_looks = 0,
+        }
+        self.quiet_looks == 6
+    }
+}

@@ -1,0 +1,168 @@
+//! One update of a factor from its numerators and a small Gram matrix; it never sees the matrix itself.
+//!
+//! For rows `x` of U with `b = R Vᵀ` and `G = V Vᵀ` (for V the same with U's): `mu` multiplies by the quotient
+//! `x <- x * b / (x G)`; `hals` minimises over one column after the other, `x_t <- max(x_t - (x G - b)_t / G_tt, 0)`.
+//!
+//! Rows do not depend on each other, so sixteen are turned into columns and updated together: the additions run
+//! along the columns of `G`, and nothing has to be summed across a vector.
+
+use crate::config::Solver;
+use crate::linalg::Real;
+use crate::linalg::kernels::vectorised;
+
+/// Rows that are updated together.
+const TOGETHER: usize = 16;
+
+/// How a factor is updated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    pub(crate) solver: Solver,
+    /// Added to the denominators of `mu`; only the published code does that.
+    pub(crate) epsilon: f64,
+}
+
+/// Updates the padded rows `x` given their numerators (same shape) and the Gram matrix (`width x width`).
+pub(crate) fn update_rows<T: Real>(rule: Rule, x: &mut [T], numerators: &[T], stride: usize, gram: &[T]) {
+    let width = gram.len().isqrt();
+    assert_eq!(width * width, gram.len(), "the Gram matrix is square");
+    vectorised(
+        #[inline(always)]
+        || {
+            let mut columns = vec![[T::ZERO; TOGETHER]; width];
+            let mut targets = columns.clone();
+            let mut spare = columns.clone();
+            for (x, numerators) in x.chunks_mut(TOGETHER * stride).zip(numerators.chunks(TOGETHER * stride)) {
+                turn(x, stride, &mut columns);
+                turn(numerators, stride, &mut targets);
+                match rule.solver {
+                    Solver::Mu => {
+                        multiply(&mut columns, &targets, gram, T::from_f64(rule.epsilon), &mut spare)
+                    }
+                    Solver::Hals => descend(&mut columns, &targets, gram),
+                }
+                turn_back(&columns, stride, x);
+            }
+        },
+    );
+}
+
+/// Rows to columns; missing rows of a last, short group are left as they were and never turned back.
+#[inline(always)]
+fn turn<T: Real>(rows: &[T], stride: usize, columns: &mut [[T; TOGETHER]]) {
+    for (lane, row) in rows.chunks_exact(stride).enumerate() {
+        for (column, &x) in columns.iter_mut().zip(row) {
+            column[lane] = x;
+        }
+    }
+}
+
+#[inline(always)]
+fn turn_back<T: Real>(columns: &[[T; TOGETHER]], stride: usize, rows: &mut [T]) {
+    for (lane, row) in rows.chunks_exact_mut(stride).enumerate() {
+        for (x, column) in row.iter_mut().zip(columns) {
+            *x = column[lane];
+        }
+    }
+}
+
+#[inline(always)]
+fn multiply<T: Real>(
+    columns: &mut [[T; TOGETHER]],
+    targets: &[[T; TOGETHER]],
+    gram: &[T],
+    epsilon: T,
+    updated: &mut [[T; TOGETHER]],
+) {
+    let rows_of_gram = gram.chunks_exact(columns.len().max(1));
+    for (at, gram) in rows_of_gram.enumerate() {
+        let denominators = combine(gram, columns);
+        for lane in 0..TOGETHER {
+            let denominator = denominators[lane] + epsilon;
+            let quotient = targets[at][lane] / denominator;
+            // 0 / 0 counts as 0: a node that is nowhere in this stage gets a zero row.
+            updated[at][lane] = if denominator > T::ZERO { columns[at][lane] * quotient } else { T::ZERO };
+        }
+    }
+    columns.copy_from_slice(updated);
+}
+
+#[inline(always)]
+fn descend<T: Real>(columns: &mut [[T; TOGETHER]], targets: &[[T; TOGETHER]], gram: &[T]) {
+    let width = columns.len();
+    for (at, gram) in gram.chunks_exact(width.max(1)).enumerate() {
+        let curvature = gram[at];
+        // A column without curvature has no part in the product; it waits for the other factor to revive it.
+        if curvature > T::ZERO {
+            let gradient = combine(gram, columns);
+            for lane in 0..TOGETHER {
+                let moved = columns[at][lane] - (gradient[lane] - targets[at][lane]) / curvature;
+                columns[at][lane] = if moved > T::ZERO { moved } else { T::ZERO };
+            }
+        }
+    }
+}
+
+/// `sum_s gram[s] * columns[s]`, in four chains that do not wait for each other.
+#[inline(always)]
+fn combine<T: Real>(gram: &[T], columns: &[[T; TOGETHER]]) -> [T; TOGETHER] {
+    let mut sums = [[T::ZERO; TOGETHER]; 4];
+    for (gram, columns) in gram.chunks(4).zip(columns.chunks(4)) {
+        for ((sum, &factor), column) in sums.iter_mut().zip(gram).zip(columns) {
+            for lane in 0..TOGETHER {
+                sum[lane] += factor * column[lane];
+            }
+        }
+    }
+    let mut total = [T::ZERO; TOGETHER];
+    for lane in 0..TOGETHER {
+        total[lane] = (sums[0][lane] + sums[2][lane]) + (sums[1][lane] + sums[3][lane]);
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Dense;
+
+    fn naive(solver: Solver, x: &[f64], b: &[f64], gram: &[f64]) -> Vec<f64> {
+        let width = x.len();
+        let mut new = x.to_vec();
+        for t in 0..width {
+            let product = |x: &[f64]| (0..width).map(|s| gram[t * width + s] * x[s]).sum::<f64>();
+            new[t] = match solver {
+                Solver::Mu if product(x) == 0.0 => 0.0,
+                Solver::Mu => x[t] * b[t] / product(x),
+                Solver::Hals if gram[t * width + t] == 0.0 => x[t],
+                Solver::Hals => (new[t] - (product(&new) - b[t]) / gram[t * width + t]).max(0.0),
+            };
+        }
+        new
+    }
+
+    #[test]
+    fn both_rules_are_the_naive_ones() {
+        for solver in [Solver::Mu, Solver::Hals] {
+            for (rows, width) in [(0, 2), (1, 1), (15, 3), (16, 4), (17, 9), (40, 33)] {
+                let fill = |salt: usize| {
+                    move |row: usize, col: usize| ((row * 13 + col * 7 + salt) % 23) as f64 / 11.0
+                };
+                let (mut x, b) = (Dense::from_fn(rows, width, fill(1)), Dense::from_fn(rows, width, fill(9)));
+                let v = Dense::from_fn(50, width, |row, col| if col == 2 { 0.0 } else { fill(4)(row, col) });
+                let gram = crate::linalg::gram::gram(&v);
+                let expected: Vec<_> =
+                    (0..rows).map(|row| naive(solver, x.row(row), b.row(row), &gram)).collect();
+                let stride = x.stride();
+                update_rows(Rule { solver, epsilon: 0.0 }, x.padded_mut(), b.padded(), stride, &gram);
+                for (row, expected) in expected.iter().enumerate() {
+                    for (x, expected) in x.row(row).iter().zip(expected) {
+                        assert!(
+                            (x - expected).abs() <= 1e-12 * (1.0 + expected),
+                            "{solver:?} {rows} x {width}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! How near two nodes are in a view: the matrix that is factorised.
+//!
+//! `X = vol / (b T) * (P + P^2 + ... + P^T) D^-1` with `P = D^-1 A`, and `M = log(max(X, 1))`: DeepWalk's matrix
+//! for a window of T steps and b negative samples. Only pairs that meet more than b times as often as chance
+//! survive, so M is sparse, though X is not.
+//!
+//! By rows: with `z_0 = vol e_i / d_i`, the column vector `z_t = (D^-1 Aᵀ) z_(t-1)` is row i of `vol P^t D^-1`. Sixteen rows
+//! are computed together, dense, and thresholded at once to sparse; no `nodes x nodes` matrix ever exists. Time
+//! is `T x nodes x entries of A`, scratch memory `48 x nodes` numbers a thread.
+//!
+//! Invariant: a row depends on the view alone, not on which rows are computed with it or on how many threads.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::config::Isolated;
+use crate::error::{Error, Result};
+use crate::linalg::kernels::vectorised;
+use crate::linalg::{BLOCK_ROWS, Csr, Real};
+use crate::network::View;
+use crate::parallel::Pool;
+
+/// Rows that are computed together: one cache line of f32 for each node.
+const TOGETHER: usize = 16;
+type Lanes<T> = [T; TOGETHER];
+
+/// What counts as near.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Steps of the random walk, T.
+    pub window: usize,
+    /// Negative samples, b.
+    pub negative: f64,
+    /// What a node without edges looks like.
+    pub isolated: Isolated,
+}
+
+/// The proximity matrix of a view, all rows.
+///
+/// An empty matrix is an `Error::Network` that says which settings would give entries. `watch` hears how many
+/// rows are done; when it breaks, the result is `Error::Interrupted`.
+pub fn proximity<T: Real>(
+    view: &View,
+    settings: Settings,
+    pool: &Pool,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Csr<T>> {
+    let nodes = view.adjacency.rows();
+    let found = row_blocks(view, settings, 0..nodes, pool, watch)?;
+    let matrix = Csr::stack(nodes, found.blocks);
+    if matrix.entries() == 0 {
+        return Err(nothing_survives(view, settings, found.largest));
+    }
+    Ok(matrix)
+}
+
+/// Some rows of a proximity matrix, in blocks of [`BLOCK_ROWS`].
+pub(crate) struct Rows<T> {
+    pub(crate) blocks: Vec<Csr<T>>,
+    /// The largest value of `b X` met; pairs survive while `b` is below it.
+    pub(crate) largest: f64,
+}
+
+/// Computes the given rows.
+pub(crate) fn row_blocks<T: Real>(
+    view: &View,
+    settings: Settings,
+    rows: Range<usize>,
+    pool: &Pool,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Rows<T>> {
+    let walk = Walk::<T>::new(view, settings);
+    let count = rows.len().div_ceil(BLOCK_ROWS);
+    let task = |scratch: &mut Scratch<T>, index: usize, cancelled: &AtomicBool| {
+        let first = rows.start + index * BLOCK_ROWS;
+        walk.block(first..(first + BLOCK_ROWS).min(rows.end), scratch, cancelled)
+    };
+    let done = pool.map_watched(count, || Scratch::new(walk.degrees.len()), task, &mut |done| {
+        watch((done * BLOCK_ROWS).min(rows.len()))
+    });
+    let (blocks, largest): (Vec<_>, Vec<f64>) = done.ok_or(Error::Interrupted)?.into_iter().unzip();
+    Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max) })
+}
+
+/// The error for a view of whose pairs none survives; `largest` is the largest value of `b X`.
+pub(crate) fn nothing_survives(view: &View, settings: Settings, largest: f64) -> Error {
+    let (name, window, negative) = (&view.name, settings.window, settings.negative);
+    // Up to rounding, 1 is what chance gives; nothing can be had from a view that is all chance.
+    let advice = if largest > 1.0 + 1e-5 {
+        let below =
+            [5.0, 2.0, 1.0].into_iter().find(|&b| b < negative && b < largest).unwrap_or(largest * 0.5);
+        format!("use a --negative below {largest:.3}, for example --negative {below}")
+    } else if window > 1 {
+        "its pairs all meet as often as chance; try --window 1 --negative 1, or leave the view out".into()
+    } else {
+        "its pairs all meet as often as chance; leave the view out".into()
+    };
+    Error::Network(format!(
+        "view \"{name}\" says nothing with --window {window} --negative {negative}: no pair of nodes meets more than \
+         {negative} times as often as chance (the most is {largest:.3} times); {advice}"
+    ))
+}
+
+/// What all rows of a view share.
+struct Walk<'a, T> {
+    adjacency: &'a Csr<f64>,
+    /// `D^-1 Aᵀ`; rows of nodes without weight are zero.
+    step: Csr<T>,
+    degrees: Vec<f64>,
+    volume: f64,
+    settings: Settings,
+}
+
+struct Scratch<T> {
+    now: Vec<Lanes<T>>,
+    next: Vec<Lanes<T>>,
+    sum: Vec<Lanes<T>>,
+    found: Vec<Vec<(u32, T)>>,
+}
+
+impl<T: Real> Scratch<T> {
+    fn new(nodes: usize) -> Self {
+        let lanes = || vec![[T::ZERO; TOGETHER]; nodes];
+        Scratch { now: lanes(), next: lanes(), sum: lanes(), found: vec![Vec::new(); TOGETHER] }
+    }
+}
+
+impl<'a, T: Real> Walk<'a, T> {
+    fn new(view: &'a View, settings: Settings) -> Self {
+        let adjacency = &view.adjacency;
+        let degrees: Vec<f64> = (0..adjacency.rows()).map(|row| adjacency.row(row).1.iter().sum()).collect();
+        let volume = degrees.iter().sum();
+        let transposed = if view.directed { &adjacency.transpose() } else { adjacency };
+        let mut values = Vec::with_capacity(transposed.entries());
+        for (row, &degree) in degrees.iter().enumerate() {
+            let share = |weight: &f64| T::from_f64(if degree > 0.0 { weight / degree } else { 0.0 });
+            values.extend(transposed.row(row).1.iter().map(share));
+        }
+        let step = transposed.with_values(values);
+        Walk { adjacency, step, degrees, volume, settings }
+    }
+
+    /// One block of rows, and the largest `b X` in it; `None` once cancelled.
+    fn block(
+        &self,
+        rows: Range<usize>,
+        scratch: &mut Scratch<T>,
+        cancelled: &AtomicBool,
+    ) -> Option<(Csr<T>, f64)> {
+        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut largest = 0.0f64;
+        for first in rows.clone().step_by(TOGETHER) {
+            let group = first..(first + TOGETHER).min(rows.end);
+            self.first_step(group.clone(), scratch);
+            for _ in 1..self.settings.window {
+                if cancelled.load(Ordering::Relaxed) {
+                    return None;
+                }
+                vectorised(
+                    #[inline(always)]
+                    || take_step(&self.step, &scratch.now, &mut scratch.next, &mut scratch.sum),
+                );
+                std::mem::swap(&mut scratch.now, &mut scratch.next);
+            }
+            let window = self.settings.window as f64;
+            let threshold = T::from_f64(self.settings.negative * window);
+            let most = vectorised(
+                #[inline(always)]
+                || collect_above(&scratch.sum, threshold, &mut scratch.found),
+            );
+            largest = largest.max(most.to_f64() / window);
+            for (row, found) in group.zip(&mut scratch.found) {
+                self.finish_row(row, threshold, found, &mut indices, &mut values);
+                indptr.push(indices.len());
+            }
+            scratch.found.iter_mut().for_each(Vec::clear);
+        }
+        Some((Csr::new(self.adjacency.cols(), indptr, indices, values), largest))
+    }
+
+    /// `z_1`, which is sparse: `vol A_ij / (d_i d_j)`.
+    fn first_step(&self, group: Range<usize>, scratch: &mut Scratch<T>) {
+        scratch.now.fill([T::ZERO; TOGETHER]);
+        for (lane, row) in group.enumerate() {
+            let (cols, weights) = self.adjacency.row(row);
+            for (&col, weight) in cols.iter().zip(weights) {
+                let degree = self.degrees[col as usize];
+                if degree > 0.0 {
+                    let near = self.volume * (weight / self.degrees[row]) / degree;
+                    scratch.now[col as usize][lane] = T::from_f64(near);
+                }
+            }
+        }
+        scratch.sum.copy_from_slice(&scratch.now);
+    }
+
+    /// Appends a row: logarithms of what survived, and the diagonal of an isolated node where that is wanted.
+    fn finish_row(
+        &self,
+        row: usize,
+        threshold: T,
+        found: &mut [(u32, T)],
+        indices: &mut Vec<u32>,
+        values: &mut Vec<T>,
+    ) {
+        let alone = self.settings.isolated == Isolated::Loop && self.degrees[row] == 0.0 && found.is_empty();
+        let diagonal = alone.then(|| (row as u32, T::from_f64(self.volume / self.settings.negative).ln()));
+        let logs = found.iter().map(|&(col, sum)| (col, (sum / threshold).ln()));
+        for (col, value) in logs.chain(diagonal) {
+            if value > T::ZERO {
+                indices.push(col);
+                values.push(value);
+            }
+        }
+    }
+}
+
+/// `next = step x now`, added to `sum`.
+#[inline(always)]
+fn take_step<T: Real>(step: &Csr<T>, now: &[Lanes<T>], next: &mut [Lanes<T>], sum: &mut [Lanes<T>]) {
+    for (row, (next, sum)) in next.iter_mut().zip(sum).enumerate() {
+        let mut total = [T::ZERO; TOGETHER];
+        let (cols, shares) = step.row(row);
+        for (&col, &share) in cols.iter().zip(shares) {
+            let from = &now[col as usize];
+            for lane in 0..TOGETHER {
+                total[lane] += share * from[lane];
+            }
+        }
+        *next = total;
+        for lane in 0..TOGETHER {
+            sum[lane] += total[lane];
+        }
+    }
+}
+
+/// Sorts sums above the threshold to their rows; returns the largest of all sums.
+#[inline(always)]
+fn collect_above<T: Real>(sum: &[Lanes<T>], threshold: T, found: &mut [Vec<(u32, T)>]) -> T {
+    let mut largest = [T::ZERO; TOGETHER];
+    for (col, sums) in sum.iter().enumerate() {
+        let mut any = false;
+        for lane in 0..TOGETHER {
+            largest[lane] = if sums[lane] > largest[lane] { sums[lane] } else { largest[lane] };
+            any |= sums[lane] > threshold;
+        }
+        if any {
+            for (found, &sum) in found.iter_mut().zip(sums) {
+                if sum > threshold {
+                    found.push((col as u32, sum));
+                }
+            }
+        }
+    }
+    largest.into_iter().fold(T::ZERO, |max, x| if x > max { x } else { max })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::EdgeCounts;
+
+    fn view(nodes: usize, edges: &[(usize, usize, f64)], directed: bool) -> View {
+        let mut dense = vec![vec![0.0; nodes]; nodes];
+        for &(source, target, weight) in edges {
+            dense[source][target] += weight;
+            if !directed {
+                dense[target][source] += weight;
+            }
+        }
+        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in &dense {
+            for (col, &weight) in row.iter().enumerate().filter(|&(_, &weight)| weight > 0.0) {
+                indices.push(col as u32);
+                values.push(weight);
+            }
+            indptr.push(indices.len());
+        }
+        let adjacency = Csr::new(nodes, indptr, indices, values);
+        View { name: "v".into(), directed, adjacency, counts: EdgeCounts::default() }
+    }
+
+    fn settings(window: usize, negative: f64) -> Settings {
+        Settings { window, negative, isolated: Isolated::Zero }
+    }
+
+    fn compute(view: &View, settings: Settings, threads: usize) -> Result<Csr<f64>> {
+        proximity(view, settings, &Pool::new(Some(threads))?, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// X by dense powers.
+    fn naive(view: &View, window: usize, negative: f64) -> Vec<Vec<f64>> {
+        let nodes = view.adjacency.rows();
+        let mut dense = vec![vec![0.0; nodes]; nodes];
+        for (row, dense) in dense.iter_mut().enumerate() {
+            for (&col, &weight) in view.adjacency.row(row).0.iter().zip(view.adjacency.row(row).1) {
+                dense[col as usize] = weight;
+            }
+        }
+        let degrees: Vec<f64> = dense.iter().map(|row| row.iter().sum()).collect();
+        let volume: f64 = degrees.iter().sum();
+        let inverse = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
+        let walk: Vec<Vec<f64>> = dense
+            .iter()
+            .zip(&degrees)
+            .map(|(row, &d)| row.iter().map(|w| w * inverse(d)).collect())
+            .collect();
+        let mut power = walk.clone();
+        let mut sum = walk.clone();
+        for _ in 1..window {
+            power = power
+                .iter()
+                .map(|row| (0..nodes).map(|j| (0..nodes).map(|k| row[k] * walk[k][j]).sum()).collect())
+                .collect();
+            for (sum, power) in sum.iter_mut().flatten().zip(power.iter().flatten()) {
+                *sum += power;
+            }
+        }
+        let factor = volume / (negative * window as f64);
+        sum.iter()
+            .map(|row| row.iter().zip(&degrees).map(|(x, &d)| factor * x * inverse(d)).collect())
+            .collect()
+    }
+
+    fn ring(nodes: usize) -> Vec<(usize, usize, f64)> {
+        (0..nodes)
+            .map(|node| (node, (node * 3 + 1) % nodes, 1.0 + (node % 4) as f64))
+            .filter(|e| e.0 != e.1)
+            .collect()
+    }
+
+    #[test]
+    fn matrix_is_the_dense_one() {
+        for directed in [false, true] {
+            let view = view(300, &ring(300), directed);
+            for (window, negative) in [(1, 1.0), (2, 3.0), (5, 1.0), (5, 5.0)] {
+                let ours = compute(&view, settings(window, negative), 2).unwrap();
+                let naive = naive(&view, window, negative);
+                let expected = naive.iter().flatten().filter(|&&x| x > 1.0 + 1e-12).count();
+                assert_eq!(ours.entries(), expected);
+                for (row, naive) in naive.iter().enumerate() {
+                    for (&col, &value) in ours.row(row).0.iter().zip(ours.row(row).1) {
+                        assert!((value - naive[col as usize].ln()).abs() < 1e-12);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn complete_graph_has_its_closed_form() {
+        let nodes = 20;
+        let edges: Vec<_> = (0..nodes).flat_map(|a| (0..a).map(move |b| (a, b, 1.0))).collect();
+        let ours = compute(&view(nodes, &edges, false), settings(1, 1.0), 1).unwrap();
+        assert_eq!(ours.entries(), nodes * (nodes - 1));
+        let expected = (nodes as f64 / (nodes as f64 - 1.0)).ln();
+        assert!(ours.values().iter().all(|value| (value - expected).abs() < 1e-14));
+    }
+
+    #[test]
+    fn two_nodes_say_nothing_and_the_error_says_so() {
+        let message = compute(&view(2, &[(0, 1, 1.0)], false), settings(2, 1.0), 1).unwrap_err().to_string();
+        assert!(message.contains("view \"v\"") && message.contains("--window 1 --negative 1"), "{message}");
+    }
+
+    #[test]
+    fn advice_for_an_empty_matrix_works() {
+        let view = view(60, &ring(60), false);
+        let message = compute(&view, settings(5, 1000.0), 1).unwrap_err().to_string();
+        let advised = message.rsplit("--negative ").next().unwrap().parse().unwrap();
+        assert!(compute(&view, settings(5, advised), 1).unwrap().entries() > 0, "{message}");
+    }
+
+    /// `sum_ij d_i d_j X_ij = vol^2 / b`: rows of `P^t` sum to one.
+    #[test]
+    fn total_before_the_logarithm_is_known() {
+        let view = view(90, &ring(90), false);
+        let degrees: Vec<f64> = (0..90).map(|row| view.adjacency.row(row).1.iter().sum()).collect();
+        let volume: f64 = degrees.iter().sum();
+        // So small a b that no pair within reach is cut off.
+        let (window, negative) = (3, 1e-9);
+        let ours = compute(&view, settings(window, negative), 1).unwrap();
+        let mut total = 0.0;
+        for row in 0..90 {
+            for (&col, &value) in ours.row(row).0.iter().zip(ours.row(row).1) {
+                total += degrees[row] * degrees[col as usize] * value.exp();
+            }
+        }
+        assert!((total / (volume * volume / negative) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn relabelling_nodes_permutes_the_matrix() {
+        let (nodes, to) = (150, |node: usize| (node * 7 + 3) % 150);
+        let edges = ring(nodes);
+        let moved: Vec<_> = edges.iter().map(|&(a, b, w)| (to(a), to(b), w)).collect();
+        let here = compute(&view(nodes, &edges, false), settings(4, 1.0), 2).unwrap();
+        let there = compute(&view(nodes, &moved, false), settings(4, 1.0), 2).unwrap();
+        assert_eq!(here.entries(), there.entries());
+        for row in 0..nodes {
+            for (&col, &value) in here.row(row).0.iter().zip(here.row(row).1) {
+                let (cols, values) = there.row(to(row));
+                let at = cols.binary_search(&(to(col as usize) as u32)).unwrap();
+                assert!((values[at] - value).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn isolated_nodes_are_empty_or_loops() {
+        let view = view(40, &ring(30), false);
+        let zero = compute(&view, settings(5, 1.0), 1).unwrap();
+        assert!((30..40).all(|row| zero.row(row).0.is_empty()));
+        let looped = compute(&view, Settings { isolated: Isolated::Loop, ..settings(5, 1.0) }, 1).unwrap();
+        let volume: f64 = view.adjacency.values().iter().sum();
+        assert!((30..40).all(|row| looped.row(row) == (&[row as u32][..], &[volume.ln()][..])));
+    }
+
+    #[test]
+    fn weights_of_any_size_give_the_same_matrix() {
+        let scaled = |factor: f64| {
+            let edges: Vec<_> = ring(80).iter().map(|&(a, b, w)| (a, b, w * factor)).collect();
+            let pool = Pool::new(Some(1)).unwrap();
+            proximity::<f32>(&view(80, &edges, false), settings(5, 1.0), &pool, &mut |_| {
+                ControlFlow::Continue(())
+            })
+        };
+        let plain = scaled(1.0).unwrap();
+        for factor in [2f64.powi(-200), 2f64.powi(200)] {
+            assert_eq!(scaled(factor).unwrap(), plain);
+        }
+    }
+
+    #[test]
+    fn breaking_interrupts() {
+        let view = view(4000, &ring(4000), false);
+        let pool = Pool::new(Some(2)).unwrap();
+        let result = proximity::<f32>(&view, settings(5, 1.0), &pool, &mut |_| ControlFlow::Break(()));
+        assert!(matches!(result, Err(Error::Interrupted)));
+    }
+}

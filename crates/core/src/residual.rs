@@ -1,0 +1,103 @@
+//! What earlier stages did not explain of a view: the next stage's input.
+//!
+//! `R <- max(R - s U V, 0)`. Invariant: a residual never gains an entry, because `U V >= 0`; its pattern only
+//! shrinks from that of the proximity matrix, and entries that reach zero are forgotten.
+
+use rayon::prelude::*;
+
+use crate::comm::{self, Comm};
+use crate::linalg::kernels::{fit_on_pattern, subtract_and_clip};
+use crate::linalg::{BLOCK_ROWS, Dense, Real, Tiles};
+use crate::parallel::Pool;
+
+/// This rank's rows of a view's residual, with sums over all ranks.
+#[derive(Clone, Debug)]
+pub(crate) struct Residual<T> {
+    pub(crate) tiles: Tiles<T>,
+    /// `||R||^2`.
+    pub(crate) squared_norm: f64,
+    /// `||M||^2`, where it began.
+    pub(crate) first_squared_norm: f64,
+    /// Number of entries.
+    pub(crate) entries: usize,
+}
+
+impl<T: Real> Residual<T> {
+    pub(crate) fn new<C: Comm>(tiles: Tiles<T>, pool: &Pool, comm: &C) -> Self {
+        let mut residual = Residual { tiles, squared_norm: 0.0, first_squared_norm: 0.0, entries: 0 };
+        residual.measure(pool, comm);
+        residual.first_squared_norm = residual.squared_norm;
+        residual
+    }
+
+    fn measure<C: Comm>(&mut self, pool: &Pool, comm: &C) {
+        let mut sums = [pool.run(|| self.tiles.squared_norm()), self.tiles.entries() as f64];
+        comm.all_reduce_sum(&mut sums);
+        self.squared_norm = sums[0];
+        self.entries = sums[1] as usize;
+    }
+
+    /// Whether nothing is left to explain.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.squared_norm == 0.0
+    }
+
+    /// `||R||^2 / ||M||^2`: the share of the view that is not explained yet.
+    pub(crate) fn share_left(&self) -> f64 {
+        if self.first_squared_norm > 0.0 { self.squared_norm / self.first_squared_norm } else { 0.0 }
+    }
+
+    /// Mean over all pairs of nodes.
+    pub(crate) fn mean<C: Comm>(&self, pool: &Pool, comm: &C) -> f64 {
+        let nodes = self.tiles.cols() as f64;
+        comm::sum(comm, pool.run(|| self.tiles.sum())) / (nodes * nodes)
+    }
+
+    /// Takes `scale U V` away.
+    pub(crate) fn subtract<C: Comm>(
+        &mut self,
+        u: &Dense<T>,
+        v_t: &Dense<T>,
+        scale: f64,
+        pool: &Pool,
+        comm: &C,
+    ) {
+        subtract(&mut self.tiles, u, v_t, scale, pool);
+        self.measure(pool, comm);
+    }
+
+    /// The scale `s` that makes `s U V` the best fit to R on R's pattern; 0 when `U V` is 0 there.
+    pub(crate) fn best_scale<C: Comm>(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &C) -> f64 {
+        let mut sums = products_on_pattern(&self.tiles, u, v_t, pool);
+        comm.all_reduce_sum(&mut sums);
+        if sums[1] > 0.0 { sums[0] / sums[1] } else { 0.0 }
+    }
+}
+
+/// `<R, U V>` and `<U V, U V>` over the entries of R; their quotient is the scale of `U V` that fits R best there.
+pub fn products_on_pattern<T: Real>(
+    matrix: &Tiles<T>,
+    u: &Dense<T>,
+    v_t: &Dense<T>,
+    pool: &Pool,
+) -> [f64; 2] {
+    let panel = matrix.panel();
+    let blocks = matrix.blocks().par_iter().zip(u.padded().par_chunks(BLOCK_ROWS * u.stride()));
+    let products: Vec<(f64, f64)> =
+        pool.run(|| blocks.map(|(block, u_rows)| fit_on_pattern(block, panel, u_rows, v_t)).collect());
+    [products.iter().map(|product| product.0).sum(), products.iter().map(|product| product.1).sum()]
+}
+
+/// Replaces the matrix by `max(R - scale U V, 0)` and forgets the zeros.
+///
+/// # Panics
+/// When the shapes do not fit.
+pub fn subtract<T: Real>(matrix: &mut Tiles<T>, u: &Dense<T>, v_t: &Dense<T>, scale: f64, pool: &Pool) {
+    assert_eq!((matrix.rows(), matrix.cols()), (u.rows(), v_t.rows()), "U has the rows of R, V its columns");
+    let (panel, scale) = (matrix.panel(), T::from_f64(scale));
+    pool.run(|| {
+        let u_blocks = u.padded().par_chunks(BLOCK_ROWS * u.stride());
+        let blocks = matrix.blocks_mut().par_iter_mut().zip(u_blocks);
+        blocks.for_each(|(block, u_rows)| subtract_and_clip(block, panel, u_rows, v_t, scale));
+    });
+}
