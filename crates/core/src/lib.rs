@@ -19,5 +19,5 @@ pub mod stages;
 pub use config::Config;
 pub use embedding::Embedding;
 pub use error::{Error, Result};
-pub use network::{Network, View};
+pub use network::{Network, NetworkBuilder, View};
 pub use stages::Fit;

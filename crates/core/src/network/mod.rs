@@ -3,7 +3,15 @@
 //! Invariant: all adjacency matrices are `nodes x nodes`, their weights are finite and above zero, their
 //! diagonals are empty, and the matrix of an undirected view is symmetric.
 
+mod adjacency;
+mod builder;
+mod interner;
+
 use crate::linalg::Csr;
+
+pub use builder::NetworkBuilder;
+pub use interner::NodeError;
+pub(crate) use interner::{Interner, lossy};
 
 /// Node ids in row order; any text without a line break.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +36,12 @@ impl Nodes {
     pub fn id(&self, node: usize) -> &str {
         let start = if node == 0 { 0 } else { self.ends[node - 1] };
         &self.text[start..self.ends[node]]
+    }
+
+    /// The id as bytes: without the check that a `str` begins and ends between characters.
+    fn bytes(&self, node: usize) -> &[u8] {
+        let start = if node == 0 { 0 } else { self.ends[node - 1] };
+        &self.text.as_bytes()[start..self.ends[node]]
     }
 
     /// All ids in row order.
