@@ -4,10 +4,15 @@ mod atomic;
 mod blocks;
 mod npy;
 mod npz;
+mod read;
 mod vectors;
 
 pub use atomic::{OutputFolder, write_atomic};
 pub(crate) use blocks::write_blocks;
 pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
+pub use read::{
+    Delimiter, Directed, Header, ReadNetwork, ReadObserver, ReadOptions, Reading, Source, ViewSource,
+    read_network,
+};
 pub use vectors::{Format, write_vectors};

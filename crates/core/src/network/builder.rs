@@ -128,8 +128,8 @@ impl NetworkBuilder {
     pub fn add_edge(&mut self, view: usize, source: u32, target: u32, weight: f64) -> Result<()> {
         let nodes = self.interner.len();
         let known = source.max(target) < nodes as u32;
-        // A comparison with NaN is false, so NaN fails here as well.
-        let usable = weight >= 0.0 && weight < f64::INFINITY;
+        // NaN is in no range, so it fails here as well.
+        let usable = (0.0..f64::INFINITY).contains(&weight);
         let Some(pending) = self.views.get_mut(view).filter(|_| known && usable) else {
             return Err(self.refusal(view, source, target, weight));
         };
@@ -236,6 +236,7 @@ impl Network {
     ///
     /// # Errors
     /// As [`NetworkBuilder`].
+    #[allow(clippy::type_complexity)] // plain tuples are what a caller writes down
     pub fn from_edges(views: &[(&str, &[(&str, &str, f64)])]) -> Result<Network> {
         let mut builder = NetworkBuilder::new();
         for (name, edges) in views {

@@ -1,6 +1,6 @@
 //! Numbers for node ids, in the order in which they are first seen.
 //!
-//! Invariant: every id is stored once, in the text of [`Nodes`]; the hash table holds nothing but node numbers.
+//! Invariant: every id is stored once, in the text of [`Nodes`]; a slot of the hash table says where.
 
 use std::hash::Hasher;
 
@@ -26,6 +26,9 @@ pub enum NodeError {
     /// The set of nodes is fixed and this id is not in it.
     #[error("node {0:?} is not in the given set of nodes; add it there, or do not fix the set")]
     Unknown(String),
+    /// The id has more than 4 GB.
+    #[error("a node id of more than 4 GB; is the delimiter right?")]
+    TooLong,
     /// The id would be one too many for 32-bit node numbers.
     #[error("more than {} nodes; node numbers have 32 bits", Interner::MOST)]
     TooMany,
@@ -41,7 +44,32 @@ impl From<NodeError> for Error {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interner {
     nodes: Nodes,
-    table: HashTable<u32>,
+    table: HashTable<Slot>,
+}
+
+/// What the table holds of an id. With a million nodes a look-up is as slow as the cache misses it takes, and a
+/// table of node numbers takes four: the number, its ends, its text. A slot settles ids of up to 8 bytes by
+/// itself and leads others straight to their text.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// The id itself if it fits, else where it starts in the text.
+    word: u64,
+    length: u32,
+    node: u32,
+}
+
+/// The bytes of an id that fits into a word.
+#[inline]
+fn short(id: &[u8]) -> Option<u64> {
+    // Two overlapping loads of fixed size instead of a loop over bytes; the length tells ids apart that differ in
+    // trailing zeros only.
+    let first = |bytes: &[u8]| bytes.first_chunk().map(|chunk| u64::from(u32::from_le_bytes(*chunk)));
+    let last = |bytes: &[u8]| bytes.last_chunk().map(|chunk| u64::from(u32::from_le_bytes(*chunk)));
+    match id.len() {
+        0..4 => Some(id.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))),
+        4..=8 => Some(first(id)? | last(id)? << 32),
+        _ => None,
+    }
 }
 
 impl Interner {
@@ -61,8 +89,17 @@ impl Interner {
     }
 
     /// The number of an id that is there already.
+    #[inline]
     pub(crate) fn find(&self, id: &[u8]) -> Option<u32> {
-        self.table.find(hash(id), |&node| self.nodes.bytes(node as usize) == id).copied()
+        let slot = match short(id) {
+            Some(word) => {
+                self.table.find(hash(id), |slot| slot.word == word && slot.length as usize == id.len())
+            }
+            None => self.table.find(hash(id), |slot| {
+                slot.length as usize == id.len() && self.nodes.text_at(slot.word as usize, id.len()) == id
+            }),
+        };
+        slot.map(|slot| slot.node)
     }
 
     /// The number of an id, which is added if it is new.
@@ -87,10 +124,13 @@ impl Interner {
         if self.len() >= Self::MOST {
             return Err(NodeError::TooMany);
         }
+        let length = u32::try_from(id.len()).map_err(|_| NodeError::TooLong)?;
         let node = self.len() as u32;
+        let word = short(id).unwrap_or(self.nodes.text_length() as u64);
         self.nodes.push(text);
         let nodes = &self.nodes;
-        self.table.insert_unique(hash(id), node, |&node| hash(nodes.bytes(node as usize)));
+        let rehash = |slot: &Slot| hash(nodes.bytes(slot.node as usize));
+        self.table.insert_unique(hash(id), Slot { word, length, node }, rehash);
         Ok(node)
     }
 }
@@ -105,6 +145,7 @@ pub(crate) fn lossy(id: &[u8]) -> String {
     }
 }
 
+#[inline]
 fn hash(id: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(id);

@@ -49,6 +49,14 @@ impl Nodes {
         (0..self.len()).map(|node| self.id(node))
     }
 
+    fn text_at(&self, start: usize, length: usize) -> &[u8] {
+        &self.text.as_bytes()[start..start + length]
+    }
+
+    fn text_length(&self) -> usize {
+        self.text.len()
+    }
+
     pub(crate) fn push(&mut self, id: &str) {
         self.text.push_str(id);
         self.ends.push(self.text.len());
