@@ -1,1 +1,47 @@
-fn main() {}
+//! The command `manyview`: parses, runs, and turns what went wrong into one sentence and an exit code.
+//!
+//! Results go to standard output or files, everything else to standard error. Exit codes: 0 done, 1 failed,
+//! 2 the command makes no sense as given, 130 interrupted.
+
+mod args;
+mod commands;
+mod interrupt;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match &cli.command {
+        Command::Embed(args) => commands::embed::run(args),
+        Command::Proximity(args) => commands::proximity::run(args),
+        Command::Generate(args) => commands::generate::run(args),
+        Command::Demo(args) => commands::demo::run(args),
+        Command::Completions(args) => commands::completions::run(args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => report(&error),
+    }
+}
+
+fn report(error: &anyhow::Error) -> ExitCode {
+    match error.downcast_ref::<manyview::Error>() {
+        Some(manyview::Error::Interrupted) => {
+            eprintln!("{}", interrupt::SENTENCE);
+            ExitCode::from(interrupt::EXIT_CODE)
+        }
+        Some(manyview::Error::Config(_)) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+        _ => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

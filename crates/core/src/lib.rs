@@ -2,11 +2,13 @@
 
 pub mod comm;
 pub mod config;
+pub mod digits;
 pub mod embedding;
 pub mod error;
 pub mod generate;
 pub mod io;
 pub mod linalg;
+pub mod memory;
 pub mod network;
 pub mod nmf;
 pub mod parallel;

@@ -184,8 +184,19 @@ impl Config {
         Ok(())
     }
 
-    /// Number of consensus stages, resolved.
-    pub fn resolved_consensus_stages(&self) -> usize {
+    /// The same settings with everything that was left open filled in for so many views.
+    pub fn resolved(&self, views: usize) -> Config {
+        let dims = |plan: Plan| plan.stages.iter().map(|stage| stage.columns.len()).collect();
+        Config {
+            consensus_stages: Some(self.resolved_consensus_stages()),
+            stage_dims: self.plan(views).ok().map(dims),
+            unique_solver: Some(self.unique_solver.unwrap_or(self.solver)),
+            unique_max_iter: Some(self.unique_max_iter.unwrap_or(self.max_iter)),
+            ..self.clone()
+        }
+    }
+
+    fn resolved_consensus_stages(&self) -> usize {
         self.consensus_stages.unwrap_or(self.stages.div_ceil(4))
     }
 }

@@ -34,6 +34,8 @@ pub fn write_atomic(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io:
 #[must_use = "files that are not committed are removed"]
 pub struct OutputFolder {
     path: PathBuf,
+    /// Whether it was made for this run.
+    is_new: bool,
     staged: Vec<Staged>,
 }
 
@@ -45,10 +47,14 @@ impl OutputFolder {
     /// [`Error::Io`] when it cannot be created or written to; [`Error::Config`] when one of `names` exists in
     /// it and `force` is not set, or is no plain file name.
     pub fn prepare<S: AsRef<str>>(path: &Path, names: &[S], force: bool) -> Result<Self> {
+        let mut is_new = false;
         match fs::metadata(path) {
             Ok(found) if !found.is_dir() => return Err(Error::io(path, io::ErrorKind::NotADirectory.into())),
             Ok(_) => {}
-            Err(_) => fs::create_dir_all(path).map_err(|source| Error::io(path, source))?,
+            Err(_) => {
+                fs::create_dir_all(path).map_err(|source| Error::io(path, source))?;
+                is_new = true;
+            }
         }
         for name in names {
             check_name(name.as_ref())?;
@@ -67,7 +73,7 @@ impl OutputFolder {
             }
         }
         Temporary::create(path).map_err(|source| Error::io(path, source))?;
-        Ok(OutputFolder { path: path.to_owned(), staged: Vec::new() })
+        Ok(OutputFolder { path: path.to_owned(), is_new, staged: Vec::new() })
     }
 
     /// Where the files will be.
@@ -93,8 +99,31 @@ impl OutputFolder {
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be renamed; those that follow it are then removed.
-    pub fn commit(self) -> Result<()> {
-        publish(self.staged)
+    pub fn commit(mut self) -> Result<()> {
+        publish(std::mem::take(&mut self.staged))
+    }
+}
+
+impl Drop for OutputFolder {
+    fn drop(&mut self) {
+        self.staged.clear();
+        if self.is_new {
+            // Of a run that failed not even an empty folder stays; one with a result in it cannot be removed.
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+/// Removes what this process was writing into a folder; for the moment before it ends without unwinding.
+pub fn remove_unfinished(folder: &Path) {
+    let own = format!(".manyview-{}-", process::id());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(&own) && name.ends_with(".tmp") {
+            // The process is ending, and there is nobody left to tell.
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -5,9 +5,10 @@ mod blocks;
 mod npy;
 mod npz;
 mod read;
+mod run;
 mod vectors;
 
-pub use atomic::{OutputFolder, write_atomic};
+pub use atomic::{OutputFolder, remove_unfinished, write_atomic};
 pub(crate) use blocks::write_blocks;
 pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
@@ -15,4 +16,5 @@ pub use read::{
     Delimiter, Directed, Header, ReadNetwork, ReadObserver, ReadOptions, Reading, Source, ViewSource,
     read_network,
 };
+pub use run::{RunRecord, RunSeconds};
 pub use vectors::{Format, write_vectors};

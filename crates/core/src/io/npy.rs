@@ -50,7 +50,11 @@ pub(crate) fn write_array<const N: usize>(
     shape: &[usize],
     elements: impl ExactSizeIterator<Item = [u8; N]>,
 ) -> io::Result<()> {
-    assert_eq!(elements.len(), shape.iter().product(), "as many elements as the shape {shape:?} says");
+    assert_eq!(
+        elements.len(),
+        shape.iter().product::<usize>(),
+        "as many elements as the shape {shape:?} says"
+    );
     writer.write_all(&header(descr, shape))?;
     let mut buffer = Vec::with_capacity(BUFFER + N);
     for element in elements {

@@ -1,0 +1,194 @@
+//! The command line as typed. What is typed here becomes the library's own types in one step (`ReadOptions`,
+//! `Config`), so that a default is written in one place only: the library.
+
+mod model;
+mod network;
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+
+pub(crate) use model::ModelArgs;
+pub(crate) use network::NetworkArgs;
+
+/// One vector per node from a network whose nodes are linked in several ways.
+#[derive(Debug, Parser)]
+#[command(
+    name = "manyview",
+    version,
+    max_term_width = 110,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+#[command(after_help = "\
+Start with:   manyview demo
+Your data:    manyview embed --view calls=calls.tsv --view mail=mail.csv -o result
+Then:         numpy.load(\"result/embedding.npy\"), one row for each line of result/nodes.txt")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Embed a network: edge tables in, one vector per node out
+    Embed(Box<EmbedArgs>),
+    /// Write each view's proximity matrix as a file that scipy.sparse.load_npz opens
+    Proximity(ProximityArgs),
+    /// Make a network with planted communities, for trials, tests and benchmarks
+    Generate(GenerateArgs),
+    /// Embed the built-in digits network: 2,000 handwritten digits, 6 views
+    Demo(DemoArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EMBED_EXAMPLES)]
+pub(crate) struct EmbedArgs {
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Write the vectors in these forms too (comma-separated)
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',', value_parser = formats(), help_heading = "Output")]
+    pub(crate) format: Vec<manyview::io::Format>,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+}
+
+const EMBED_EXAMPLES: &str = "\
+Examples:
+  manyview embed --view calls=calls.tsv --view mail=mail.csv.gz -o result
+  manyview embed edges.csv --relation kind --source from --target to -o result
+  manyview embed folder-of-edge-lists -o result --dim 128 --seed 7
+  zcat edges.tsv.gz | manyview embed --view friends=- -o result
+
+Writes DIR/embedding.npy (nodes x dim, float32), DIR/nodes.txt (one id a line, row order) and DIR/run.json
+(settings, stages, view weights, timings). The same command gives the same bytes, for any number of threads.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ProximityArgs {
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) proximity: model::ProximitySettings,
+    /// Threads [default: all cores]; does not change the result
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each edge is random with probability NOISE; else both ends are of one community: with probability CONSENSUS of the
+communities that all views share (labels.tsv), else of a partition of this view's own (labels_VIEW.tsv).")]
+pub(crate) struct GenerateArgs {
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Nodes
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) nodes: usize,
+    /// Views
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) views: usize,
+    /// Communities of each partition
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) communities: usize,
+    /// Average degree; one for all views, or one for each (comma-separated)
+    #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "10")]
+    pub(crate) degree: Vec<f64>,
+    /// Share of random edges; one for all views, or one for each (comma-separated)
+    #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "0.1")]
+    pub(crate) noise: Vec<f64>,
+    /// Share of the other edges that follow the communities common to all views
+    #[arg(long, value_name = "X", default_value_t = 0.5)]
+    pub(crate) consensus: f64,
+    /// Share of nodes missing from each view
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) absent: f64,
+    /// How unequal the nodes' degrees are: 0 for alike, 1 for a few hubs
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) skew: f64,
+    /// Give the edges random weights
+    #[arg(long)]
+    pub(crate) weighted: bool,
+    /// All random numbers follow from it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Folder for the result; an earlier demo's result there is replaced
+    #[arg(short, long, value_name = "DIR", default_value = "manyview-demo")]
+    pub(crate) output: PathBuf,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:  manyview completions bash > ~/.local/share/bash-completion/completions/manyview")]
+pub(crate) struct CompletionArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Folder for the result; made when it does not exist
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Replace an earlier result in that folder
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// A parser for one of several names, each with its help.
+fn choice<T: Clone + Send + Sync + 'static>(
+    choices: impl IntoIterator<Item = (&'static str, &'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let choices: Vec<_> = choices.into_iter().collect();
+    let values = choices.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(values).map(move |name| {
+        let found = choices.iter().find(|choice| choice.0 == name);
+        found.expect("only names of choices are possible").2.clone()
+    })
+}
+
+fn formats() -> impl TypedValueParser<Value = manyview::io::Format> {
+    use manyview::io::Format::{Csv, Tsv, Word2vec};
+    choice([
+        ("tsv", "tab-separated, with a header", Tsv),
+        ("csv", "comma-separated, with a header", Csv),
+        ("word2vec", "word2vec's text form, as gensim reads it", Word2vec),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn generate_has_the_librarys_defaults() {
+        let cli = Cli::parse_from(["manyview", "generate", "-o", "x"]);
+        let Command::Generate(args) = cli.command else { panic!("generate was asked for") };
+        assert_eq!(args.planted(), manyview::generate::Planted::default());
+    }
+}

@@ -1,0 +1,242 @@
+//! The settings of the method. All are optional: what is not typed comes from the preset.
+
+use clap::Args;
+use manyview::config::{Config, Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver};
+use manyview::nmf::StopRule;
+
+use super::choice;
+
+/// A parser for one of the library's choices.
+macro_rules! named {
+    ($type:ty) => {
+        choice(<$type>::ALL.map(|choice| (choice.name(), choice.help(), choice)))
+    };
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct ModelArgs {
+    /// Method [default: mnmf]
+    #[arg(long, value_name = "NAME", value_parser = ["mnmf"])]
+    pub(crate) method: Option<String>,
+    /// A set of settings that belong together; single settings override it [default: default]
+    #[arg(long, value_name = "NAME", value_parser = named!(Preset))]
+    pub(crate) preset: Option<Preset>,
+    /// Columns of the embedding [default: 256]
+    #[arg(long, value_name = "N")]
+    pub(crate) dim: Option<usize>,
+    /// Stages: consensus and unique ones together [default: 8]
+    #[arg(long, value_name = "N")]
+    pub(crate) stages: Option<usize>,
+    /// How many of the stages are consensus stages [default: a quarter, rounded up]
+    #[arg(long, value_name = "N")]
+    pub(crate) consensus_stages: Option<usize>,
+    /// Columns of each stage by hand, comma-separated; sets --stages and --dim too
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    pub(crate) stage_dims: Option<Vec<usize>>,
+    #[command(flatten)]
+    pub(crate) proximity: ProximitySettings,
+    /// Kind of consensus stage [default: pooled]
+    #[arg(long, value_name = "KIND", value_parser = named!(Consensus))]
+    pub(crate) consensus: Option<Consensus>,
+    /// How a unique stage's columns are shared out over the views [default: residual]
+    #[arg(long, value_name = "HOW", value_parser = named!(Share))]
+    pub(crate) share: Option<Share>,
+    /// Exponent of the view weights in shared consensus stages, above 0: near 1 the best-fitting view takes all;
+    /// from 5 on little changes; below 1 badly fitting views gain [default: 5]
+    #[arg(long, value_name = "X")]
+    pub(crate) gamma: Option<f64>,
+    /// How views of different size are made comparable in shared consensus stages [default: residual]
+    #[arg(long, value_name = "HOW", value_parser = named!(Normalise))]
+    pub(crate) normalise: Option<Normalise>,
+    /// How factors are updated [default: hals]
+    #[arg(long, value_name = "NAME", value_parser = named!(Solver))]
+    pub(crate) solver: Option<Solver>,
+    /// At most so many iterations a stage [default: 200]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iter: Option<usize>,
+    /// A stage has converged when an iteration lowers its objective by less than this share [default: 0.0001]
+    #[arg(long, value_name = "X")]
+    pub(crate) tol: Option<f64>,
+    /// Scale of the embedding's columns [default: balanced]
+    #[arg(long, value_name = "HOW", value_parser = named!(Scale))]
+    pub(crate) scale: Option<Scale>,
+    /// All random numbers follow from it [default: 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Threads [default: all cores]; does not change the result
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) rare: RareArgs,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct ProximitySettings {
+    /// How many steps of a random walk count as near [default: 5]
+    #[arg(long, value_name = "N")]
+    pub(crate) window: Option<usize>,
+    /// Pairs that meet less than this many times as often as chance are dropped; 1 keeps three times as many
+    /// as 5 [default: 5]
+    #[arg(long, value_name = "X")]
+    pub(crate) negative: Option<f64>,
+    /// What a node without edges in a view looks like there [default: zero]
+    #[arg(long, value_name = "HOW", value_parser = named!(Isolated))]
+    pub(crate) isolated: Option<Isolated>,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Rarely needed (for the paper's and the published code's variants)")]
+pub(crate) struct RareArgs {
+    /// Unique stages before consensus stages
+    #[arg(long)]
+    pub(crate) unique_first: bool,
+    /// How columns are shared out over the stages [default: even]
+    #[arg(long, value_name = "HOW", value_parser = named!(Layout))]
+    pub(crate) layout: Option<Layout>,
+    /// Where stages start [default: scaled]
+    #[arg(long, value_name = "HOW", value_parser = named!(Init))]
+    pub(crate) init: Option<Init>,
+    /// Solver of unique stages [default: as --solver]
+    #[arg(long, value_name = "NAME", value_parser = named!(Solver))]
+    pub(crate) unique_solver: Option<Solver>,
+    /// At most so many iterations of a unique stage [default: as --max-iter]
+    #[arg(long, value_name = "N")]
+    pub(crate) unique_max_iter: Option<usize>,
+    /// What counts as converged in consensus stages [default: decrease]
+    #[arg(long, value_name = "RULE", value_parser = named!(StopRule))]
+    pub(crate) stop: Option<StopRule>,
+    /// Added to mu's denominators, with unscaled view weights [default: 0]
+    #[arg(long, value_name = "X")]
+    pub(crate) epsilon: Option<f64>,
+}
+
+impl ModelArgs {
+    /// The preset with what was typed laid over it.
+    pub(crate) fn config(&self) -> Config {
+        let mut config = Config::preset(self.preset.unwrap_or_default());
+        if let Some(dims) = &self.stage_dims {
+            config.stages = dims.len();
+            config.dim = dims.iter().sum();
+            config.consensus_stages = None;
+            config.stage_dims = Some(dims.clone());
+        }
+        if self.stages.is_some() && self.consensus_stages.is_none() && config.layout == Layout::Code {
+            // The published code has as many consensus stages as unique ones.
+            config.consensus_stages = self.stages.map(|stages| stages / 2);
+        }
+        set(&mut config.dim, &self.dim);
+        set(&mut config.stages, &self.stages);
+        set(&mut config.gamma, &self.gamma);
+        set(&mut config.consensus, &self.consensus);
+        set(&mut config.share, &self.share);
+        set(&mut config.normalise, &self.normalise);
+        set(&mut config.solver, &self.solver);
+        set(&mut config.max_iter, &self.max_iter);
+        set(&mut config.tol, &self.tol);
+        set(&mut config.scale, &self.scale);
+        set(&mut config.seed, &self.seed);
+        set(&mut config.layout, &self.rare.layout);
+        set(&mut config.init, &self.rare.init);
+        set(&mut config.stop, &self.rare.stop);
+        set(&mut config.epsilon, &self.rare.epsilon);
+        self.proximity.lay_over(&mut config);
+        // Who sets the solver means all stages, also where a preset has a solver of its own for unique ones.
+        if self.solver.is_some() {
+            config.unique_solver = None;
+        }
+        if self.max_iter.is_some() {
+            config.unique_max_iter = None;
+        }
+        config.consensus_stages = self.consensus_stages.or(config.consensus_stages);
+        config.unique_solver = self.rare.unique_solver.or(config.unique_solver);
+        config.unique_max_iter = self.rare.unique_max_iter.or(config.unique_max_iter);
+        config.unique_first = self.rare.unique_first;
+        config.threads = self.threads;
+        config
+    }
+}
+
+impl ProximitySettings {
+    /// Lays what was typed over the settings.
+    pub(crate) fn lay_over(&self, config: &mut Config) {
+        set(&mut config.window, &self.window);
+        set(&mut config.negative, &self.negative);
+        set(&mut config.isolated, &self.isolated);
+    }
+}
+
+fn set<T: Clone>(setting: &mut T, typed: &Option<T>) {
+    if let Some(typed) = typed {
+        setting.clone_from(typed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn config(words: &[&str]) -> Config {
+        let cli = Cli::parse_from([&["manyview", "embed", "x", "-o", "y"], words].concat());
+        let Command::Embed(args) = cli.command else { panic!("embed was asked for") };
+        args.model.config()
+    }
+
+    #[test]
+    fn nothing_typed_is_the_default_and_presets_are_the_librarys() {
+        assert_eq!(config(&[]), Config::default());
+        for preset in Preset::ALL {
+            assert_eq!(config(&["--preset", preset.name()]), Config::preset(preset));
+        }
+    }
+
+    #[test]
+    fn what_is_typed_wins_over_the_preset() {
+        let config = config(&["--preset", "authors", "--stages", "6", "--solver", "mu", "--negative", "2"]);
+        assert_eq!((config.stages, config.consensus_stages), (6, Some(3)));
+        assert_eq!((config.unique_solver, config.negative, config.window), (None, 2.0, 1));
+    }
+
+    #[test]
+    fn stage_dims_set_stages_and_dim() {
+        let config = config(&["--stage-dims", "8,4,4"]);
+        assert_eq!((config.stages, config.dim, config.stage_dims), (3, 16, Some(vec![8, 4, 4])));
+    }
+
+    /// The help is written by hand, because what is not typed depends on the preset; so it is checked.
+    #[test]
+    fn help_tells_the_true_defaults() {
+        let config = Config::default();
+        let defaults = [
+            ("dim", config.dim.to_string()),
+            ("stages", config.stages.to_string()),
+            ("gamma", config.gamma.to_string()),
+            ("window", config.window.to_string()),
+            ("negative", config.negative.to_string()),
+            ("max_iter", config.max_iter.to_string()),
+            ("tol", config.tol.to_string()),
+            ("seed", config.seed.to_string()),
+            ("consensus", config.consensus.name().into()),
+            ("share", config.share.name().into()),
+            ("normalise", config.normalise.name().into()),
+            ("solver", config.solver.name().into()),
+            ("scale", config.scale.name().into()),
+            ("isolated", config.isolated.name().into()),
+            ("layout", config.layout.name().into()),
+            ("init", config.init.name().into()),
+            ("stop", config.stop.name().into()),
+            ("epsilon", config.epsilon.to_string()),
+        ];
+        let command = Cli::command();
+        let embed = command.find_subcommand("embed").unwrap();
+        for (id, value) in defaults {
+            let arg = embed.get_arguments().find(|arg| arg.get_id() == id).unwrap();
+            let help = arg.get_help().unwrap().to_string();
+            assert!(help.contains(&format!("[default: {value}]")), "--{id}: {help}");
+        }
+    }
+}

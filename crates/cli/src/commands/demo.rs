@@ -1,0 +1,29 @@
+//! `manyview demo`: the built-in digits network, from nothing to vectors.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use manyview::digits;
+
+use super::describe;
+use super::embed::{Job, embed, prepare};
+use crate::args::DemoArgs;
+use crate::interrupt;
+use crate::ui::Reporter;
+
+pub(crate) fn run(args: &DemoArgs) -> Result<()> {
+    let began = Instant::now();
+    let config = args.model.config();
+    config.check()?;
+    let output = prepare(&args.output, &[], true)?;
+    interrupt::watch_for_it()?;
+    let mut reporter = Reporter::new(args.quiet);
+    reporter.say(digits::CREDIT);
+    let network = digits::network()?;
+    let read_seconds = began.elapsed().as_secs_f64();
+    describe(&network, read_seconds, &reporter);
+    embed(
+        Job { began, read_seconds, network: &network, config: &config, formats: &[], output },
+        &mut reporter,
+    )
+}

@@ -1,0 +1,110 @@
+//! `manyview embed`: edge tables in, one vector per node out.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use manyview::comm::Local;
+use manyview::io::{Format, OutputFolder, RunRecord, RunSeconds, write_npy_to};
+use manyview::{Config, Fit, Network};
+
+use super::{command_line, read};
+use crate::args::EmbedArgs;
+use crate::interrupt;
+use crate::ui::{Reporter, bytes, plural, seconds, stage_table};
+
+pub(crate) fn run(args: &EmbedArgs) -> Result<()> {
+    let began = Instant::now();
+    let config = args.model.config();
+    // What cannot work is said before a large file is read.
+    config.check()?;
+    let output = prepare(&args.output.output, &args.format, args.output.force)?;
+    interrupt::watch_for_it()?;
+    let mut reporter = Reporter::new(args.output.quiet);
+    let (network, read_seconds) = read(&args.network, &mut reporter)?;
+    for format in &args.format {
+        format.check(network.nodes())?;
+    }
+    embed(
+        Job { began, read_seconds, network: &network, config: &config, formats: &args.format, output },
+        &mut reporter,
+    )
+}
+
+/// What is to be embedded, and where to.
+pub(super) struct Job<'a> {
+    pub(super) began: Instant,
+    pub(super) read_seconds: f64,
+    pub(super) network: &'a Network,
+    pub(super) config: &'a Config,
+    pub(super) formats: &'a [Format],
+    pub(super) output: OutputFolder,
+}
+
+/// Checks that the result can be written, before the work and not after it.
+pub(super) fn prepare(folder: &Path, formats: &[Format], force: bool) -> Result<OutputFolder> {
+    let formats = formats.iter().map(|format| format.file_name());
+    let names: Vec<&str> = ["embedding.npy", "nodes.txt", "run.json"].into_iter().chain(formats).collect();
+    let output = OutputFolder::prepare(folder, &names, force)?;
+    interrupt::writes_to(folder.to_owned());
+    Ok(output)
+}
+
+/// Fits, writes, and shows what happened.
+pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
+    let result = job.config.fit_with(job.network, &Local, &mut |now| {
+        reporter.fitting(now);
+        interrupt::go_on()
+    });
+    reporter.finish();
+    let fit = result?;
+    let folder = job.output.path().to_owned();
+    let total = write(job, &fit)?;
+    for warning in &fit.warnings {
+        reporter.say(&format!("warning: {warning}"));
+    }
+    if !reporter.is_quiet() {
+        show(&fit, &folder, total)?;
+    }
+    Ok(())
+}
+
+/// Writes all files, and returns how long the whole run took.
+fn write(job: Job<'_>, fit: &Fit) -> Result<f64> {
+    let began = Instant::now();
+    let (embedding, mut output) = (&fit.embedding, job.output);
+    let (nodes, dim, values) = (embedding.nodes(), embedding.dim(), embedding.values());
+    output.write("embedding.npy", |writer| write_npy_to(writer, nodes.len(), dim, values))?;
+    output.write("nodes.txt", |writer| nodes.iter().try_for_each(|id| writeln!(writer, "{id}")))?;
+    for format in job.formats {
+        output.write(format.file_name(), |writer| format.write_to(writer, nodes, dim, values))?;
+    }
+    let seconds = RunSeconds {
+        read: job.read_seconds,
+        proximity: fit.seconds.proximity,
+        factorise: fit.seconds.factorise,
+        write: began.elapsed().as_secs_f64(),
+        total: job.began.elapsed().as_secs_f64(),
+    };
+    let command = command_line();
+    let record = RunRecord::new(&command, job.config, fit, seconds);
+    output.write("run.json", |writer| record.write_to(writer))?;
+    if interrupt::go_on().is_break() {
+        return Err(manyview::Error::Interrupted.into());
+    }
+    output.commit()?;
+    Ok(seconds.total)
+}
+
+fn show(fit: &Fit, folder: &Path, total: f64) -> Result<()> {
+    let views: Vec<String> = fit.views.iter().map(|view| view.name.clone()).collect();
+    let width = usize::from(console::Term::stdout().size().1).max(80);
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\n{}", stage_table(&fit.stages, &views, width))?;
+    let (nodes, dim) = (plural(fit.embedding.rows(), "node"), plural(fit.embedding.dim(), "column"));
+    let memory = manyview::memory::peak_resident_bytes().map(|peak| format!(", {} of memory", bytes(peak)));
+    let (time, memory) = (seconds(total), memory.unwrap_or_default());
+    writeln!(out, "{nodes} x {dim} in {}: {time}{memory}", folder.join("embedding.npy").display())?;
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! One file for each command: `run(args)`.
+
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod embed;
+pub(crate) mod generate;
+pub(crate) mod proximity;
+
+use std::time::Instant;
+
+use anyhow::Result;
+use manyview::Network;
+use manyview::io::read_network;
+
+use crate::args::NetworkArgs;
+use crate::interrupt;
+use crate::ui::{Reporter, plural, seconds};
+
+/// Reads the network and says what was found.
+fn read(args: &NetworkArgs, reporter: &mut Reporter) -> Result<(Network, f64)> {
+    let began = Instant::now();
+    let read = read_network(&args.source()?, &args.options(), &mut |now| {
+        reporter.reading(now);
+        interrupt::go_on()
+    });
+    reporter.finish();
+    let read = read?;
+    for note in &read.notes {
+        reporter.say(note);
+    }
+    let time = began.elapsed().as_secs_f64();
+    describe(&read.network, time, reporter);
+    Ok((read.network, time))
+}
+
+fn describe(network: &Network, time: f64, reporter: &Reporter) {
+    let nodes = plural(network.nodes().len(), "node");
+    let views: Vec<String> = network
+        .views()
+        .iter()
+        .map(|view| {
+            format!("{} ({})", view.name, plural(view.edges(), if view.directed { "arc" } else { "edge" }))
+        })
+        .collect();
+    let (count, views) = (plural(views.len(), "view"), views.join(", "));
+    reporter.say(&format!("{nodes}, {count}: {views}; read in {}", seconds(time)));
+}
+
+/// The command line as it was typed, for `run.json`.
+fn command_line() -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
+    let quoted = |word: String| {
+        let bare = !word.is_empty() && word.chars().all(plain);
+        if bare { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    std::iter::once("manyview".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,47 @@
+//! Ctrl-C: the work under way hears of it and ends; when it does not within most of a second, the process does.
+//!
+//! Results are renamed into place only when they are whole, so an end at any moment leaves none half-written.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+
+pub(crate) const SENTENCE: &str = "interrupted: nothing was written";
+pub(crate) const EXIT_CODE: u8 = 130;
+const PATIENCE: Duration = Duration::from_millis(800);
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+static OUTPUT: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// From now on Ctrl-C ends the work instead of killing the process.
+pub(crate) fn watch_for_it() -> anyhow::Result<()> {
+    ctrlc::set_handler(|| {
+        ASKED.store(true, Ordering::Relaxed);
+        // This runs on a thread of its own; when the work ends in time, the process is gone before it wakes.
+        std::thread::sleep(PATIENCE);
+        remove_unfinished_files();
+        eprintln!("{SENTENCE}");
+        std::process::exit(EXIT_CODE.into());
+    })
+    .context("cannot watch for Ctrl-C")
+}
+
+/// The folder in which unfinished files may lie when the process has to be ended.
+pub(crate) fn writes_to(folder: PathBuf) {
+    *OUTPUT.lock().expect("nobody panics with this lock") = Some(folder);
+}
+
+fn remove_unfinished_files() {
+    if let Ok(Some(folder)) = OUTPUT.lock().as_deref() {
+        manyview::io::remove_unfinished(folder);
+    }
+}
+
+/// What observers answer.
+pub(crate) fn go_on() -> ControlFlow<()> {
+    if ASKED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}

@@ -1,0 +1,9 @@
+//! What a person sees.
+
+mod numbers;
+mod progress;
+mod table;
+
+pub(crate) use numbers::{bytes, plural, seconds};
+pub(crate) use progress::Reporter;
+pub(crate) use table::stage_table;

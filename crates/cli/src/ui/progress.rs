@@ -1,0 +1,166 @@
+//! Progress on standard error: a bar for each phase on a terminal, a line for each thing done elsewhere, nothing
+//! when quiet.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use manyview::config::Kind;
+use manyview::io::Reading;
+use manyview::stages::{Progress, StageRecord};
+
+use super::{plural, seconds};
+
+/// Bars are counted in thousandths.
+const FULL: u64 = 1000;
+
+/// Tells a person how far the work is.
+pub(crate) struct Reporter {
+    mode: Mode,
+    bar: Option<(Phase, ProgressBar)>,
+    began: Instant,
+    /// Records of the stage under way, for its line.
+    stage: Vec<StageRecord>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Bars,
+    Lines,
+    Quiet,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Reading,
+    Proximity,
+    Stages,
+}
+
+impl Phase {
+    fn name(self) -> &'static str {
+        match self {
+            Phase::Reading => "reading",
+            Phase::Proximity => "proximity",
+            Phase::Stages => "stages",
+        }
+    }
+}
+
+impl Reporter {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let mode = match () {
+            () if quiet => Mode::Quiet,
+            () if std::io::stderr().is_terminal() => Mode::Bars,
+            () => Mode::Lines,
+        };
+        Reporter { mode, bar: None, began: Instant::now(), stage: Vec::new() }
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.mode == Mode::Quiet
+    }
+
+    /// A sentence for the person, above the bar if there is one.
+    pub(crate) fn say(&self, sentence: &str) {
+        match (&self.bar, self.mode) {
+            (_, Mode::Quiet) => {}
+            (Some((_, bar)), Mode::Bars) => bar.suspend(|| eprintln!("{sentence}")),
+            _ => eprintln!("{sentence}"),
+        }
+    }
+
+    pub(crate) fn reading(&mut self, now: &Reading<'_>) {
+        let done = now.total.map_or(0.0, |total| now.bytes as f64 / total.max(1) as f64);
+        let file =
+            now.path.file_name().map_or_else(|| "standard input".into(), |name| name.to_string_lossy());
+        self.advance(Phase::Reading, done, || format!("{file}, {}", plural(now.edges as usize, "edge")));
+    }
+
+    pub(crate) fn fitting(&mut self, now: &Progress<'_>) {
+        match *now {
+            Progress::Proximity { view, index, views, done, rows } => {
+                let share = (index as f64 + done as f64 / rows.max(1) as f64) / views as f64;
+                self.advance(Phase::Proximity, share, || format!("view {view}, row {done} of {rows}"));
+            }
+            Progress::Iteration { stage, stages, kind, view, iteration, error, done } => {
+                let view = view.map(|view| format!(" {view}")).unwrap_or_default();
+                self.advance(Phase::Stages, done, || {
+                    let (kind, percent) = (kind.name(), 100.0 * error);
+                    format!(
+                        "stage {stage} of {stages}, {kind}{view}, iteration {iteration}, error {percent:.2}%"
+                    )
+                });
+            }
+            Progress::Finished(record) => {
+                if self.stage.last().is_some_and(|last| last.stage != record.stage) {
+                    self.tell_stage();
+                }
+                self.stage.push(record.clone());
+            }
+        }
+    }
+
+    /// Ends the bar; the phase's line stays when there are no bars.
+    pub(crate) fn finish(&mut self) {
+        self.tell_stage();
+        if let Some((_, bar)) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn advance(&mut self, phase: Phase, done: f64, message: impl FnOnce() -> String) {
+        if self.bar.as_ref().is_none_or(|(now, _)| *now != phase) {
+            self.begin(phase);
+        }
+        let Some((_, bar)) = &self.bar else { return };
+        if self.mode == Mode::Bars {
+            let left =
+                if done > 0.01 { self.began.elapsed().as_secs_f64() * (1.0 - done) / done } else { 0.0 };
+            let left = if left >= 1.0 { format!(", {} left", seconds(left)) } else { String::new() };
+            bar.set_position((done * FULL as f64) as u64);
+            bar.set_message(message() + &left);
+        }
+    }
+
+    fn begin(&mut self, phase: Phase) {
+        self.finish();
+        self.began = Instant::now();
+        let bar = match self.mode {
+            Mode::Bars => {
+                let style =
+                    ProgressStyle::with_template("{prefix:9} {bar:24} {msg}").expect("the template is sound");
+                let bar = ProgressBar::new(FULL).with_style(style).with_prefix(phase.name());
+                bar.enable_steady_tick(Duration::from_millis(200));
+                bar
+            }
+            Mode::Lines | Mode::Quiet => ProgressBar::hidden(),
+        };
+        if self.mode == Mode::Lines && phase == Phase::Proximity {
+            eprintln!("computing proximities");
+        }
+        self.bar = Some((phase, bar));
+    }
+
+    fn tell_stage(&mut self) {
+        let records = std::mem::take(&mut self.stage);
+        if self.mode == Mode::Lines
+            && let Some(first) = records.first()
+        {
+            eprintln!("{}", stage_line(first, &records));
+        }
+    }
+}
+
+fn stage_line(first: &StageRecord, records: &[StageRecord]) -> String {
+    let time: f64 = records.iter().map(|record| record.seconds).sum();
+    let iterations: usize = records.iter().map(|record| record.iterations).sum();
+    let left = records.iter().flat_map(|record| &record.residual);
+    let left: Vec<String> = left.map(|(view, share)| format!("{view} {:.1}%", 100.0 * share)).collect();
+    let kind = match first.kind {
+        Kind::Consensus => "consensus",
+        Kind::Unique => "unique",
+    };
+    let (number, iterations, time) = (first.stage, plural(iterations, "iteration"), seconds(time));
+    format!("stage {number} ({kind}): {iterations}, {time}; left: {}", left.join(", "))
+}
