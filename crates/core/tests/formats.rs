@@ -1,5 +1,6 @@
 //! Whole files, as people have them, through the front door: what is read, and what is said when it cannot be.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -9,6 +10,7 @@ use std::process::{Command, Stdio};
 use manyview::io::{Delimiter, Directed, Header, ReadNetwork, ReadOptions, Source, ViewSource, read_network};
 use manyview::network::Duplicates;
 use manyview::{Error, Network, Result};
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 /// A folder with files, gone at the end of the test.
@@ -190,6 +192,46 @@ fn the_number_of_threads_changes_no_bit() {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn a_file_gives_the_edges_that_a_map_of_pairs_gives(
+        lines in prop::collection::vec(("[ab0 é]{1,2}", "[ab0 é]{1,2}", 0u8..4), 1..200),
+        directed: bool,
+    ) {
+        let mut text = "x\ty\t1\n".to_owned();
+        let mut expected = BTreeMap::from([(("x".to_owned(), "y".to_owned()), 1.0)]);
+        for (source, target, weight) in lines {
+            // Blanks around ids are not part of them, and ids of blanks only are refused: not the matter here.
+            let (source, target) = (format!("n{}", source.trim()), format!("n{}", target.trim()));
+            let weight = f64::from(weight) / 3.0;
+            text += &format!("{source}\t {target} \t{weight}\n");
+            if source != target && weight > 0.0 {
+                let swap = !directed && source > target;
+                let pair = if swap { (target, source) } else { (source, target) };
+                *expected.entry(pair).or_insert(0.0) += weight;
+            }
+        }
+        let folder = Folder::new(&[("calls.tsv", text.as_bytes())]);
+        let directed = if directed { Directed::All } else { Directed::No };
+        let options = ReadOptions { directed, ..ReadOptions::default() };
+        let network = folder.read(&["calls.tsv"], &options).unwrap().network;
+        let mut found = BTreeMap::new();
+        let (nodes, view) = (network.nodes(), &network.views()[0]);
+        for row in 0..nodes.len() {
+            let (cols, values) = view.adjacency.row(row);
+            for (&col, &value) in cols.iter().zip(values) {
+                let (source, target) = (nodes.id(row).to_owned(), nodes.id(col as usize).to_owned());
+                if view.directed || source < target {
+                    found.insert((source, target), value);
+                }
+            }
+        }
+        prop_assert_eq!(found, expected);
+    }
+}
+
 // Columns.
 
 #[test]
@@ -333,6 +375,15 @@ fn bad_lines_get_a_sentence() {
     ] {
         assert_eq!(failure(name, bytes), expected);
     }
+}
+
+#[test]
+fn the_first_bad_line_is_the_one_reported() {
+    for later in ["a\tb\tx\n", "a\n", "\tb\t1\n"] {
+        let bytes = format!("a\tb\t1\na\t\t1\na\tb\t1\n{later}");
+        assert!(failure("calls.tsv", bytes.as_bytes()).starts_with("calls.tsv:2: the target is empty"));
+    }
+    assert!(failure("calls.csv", b"a,b\n,c\na,\"d\n").starts_with("calls.csv:2: the source is empty"));
 }
 
 #[test]

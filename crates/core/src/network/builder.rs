@@ -4,7 +4,7 @@
 //! what is built needs no further check.
 
 use super::adjacency::{Edge, adjacency};
-use super::interner::{Interner, NodeError, lossy};
+use super::interner::{Found, Interner, NodeError, lossy};
 use super::{Duplicates, EdgeCounts, Network, Nodes, View};
 use crate::error::{Error, Result};
 
@@ -159,6 +159,11 @@ impl NetworkBuilder {
                 self.nodes().id(target as usize)
             ),
         })
+    }
+
+    /// The numbers of the nodes that are known already; see [`Interner::find_all`].
+    pub(crate) fn find_nodes<'a>(&self, ids: impl Iterator<Item = &'a [u8]> + Clone, found: &mut Vec<Found>) {
+        self.interner.find_all(ids, found);
     }
 
     /// The names of the views so far.

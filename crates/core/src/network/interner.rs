@@ -58,6 +58,13 @@ struct Slot {
     node: u32,
 }
 
+/// The outcome of a look-up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    hash: u64,
+    pub(crate) node: Option<u32>,
+}
+
 /// The bytes of an id that fits into a word.
 #[inline]
 fn short(id: &[u8]) -> Option<u64> {
@@ -89,13 +96,27 @@ impl Interner {
     }
 
     /// The number of an id that is there already.
-    #[inline]
     pub(crate) fn find(&self, id: &[u8]) -> Option<u32> {
+        self.find_hashed(id, hash(id))
+    }
+
+    /// The numbers of ids that are there already, in order.
+    ///
+    /// Nothing but look-ups happens between one and the next, so that the processor waits for the memory of
+    /// several at once.
+    pub(crate) fn find_all<'a>(&self, ids: impl Iterator<Item = &'a [u8]> + Clone, found: &mut Vec<Found>) {
+        found.clear();
+        found.extend(ids.clone().map(|id| Found { hash: hash(id), node: None }));
+        for (id, found) in ids.zip(found) {
+            found.node = self.find_hashed(id, found.hash);
+        }
+    }
+
+    #[inline]
+    fn find_hashed(&self, id: &[u8], hash: u64) -> Option<u32> {
         let slot = match short(id) {
-            Some(word) => {
-                self.table.find(hash(id), |slot| slot.word == word && slot.length as usize == id.len())
-            }
-            None => self.table.find(hash(id), |slot| {
+            Some(word) => self.table.find(hash, |slot| slot.word == word && slot.length as usize == id.len()),
+            None => self.table.find(hash, |slot| {
                 slot.length as usize == id.len() && self.nodes.text_at(slot.word as usize, id.len()) == id
             }),
         };

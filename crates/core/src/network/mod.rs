@@ -11,7 +11,7 @@ use crate::linalg::Csr;
 
 pub use builder::NetworkBuilder;
 pub use interner::NodeError;
-pub(crate) use interner::{Interner, lossy};
+pub(crate) use interner::{Found, Interner, lossy};
 
 /// Node ids in row order; any text without a line break.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

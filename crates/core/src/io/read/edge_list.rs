@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::batch::{Batch, Refused};
 use super::columns::{Columns, Format};
 use super::lines::Lines;
 use super::table::Rows;
@@ -62,9 +63,17 @@ pub(crate) fn read_edge_list(
     let (columns, note) = understand(&mut rows, format)?;
     rows.settle(columns.most.map_or(columns.needed(), |most| most + 1));
     let mut edges = Edges { rows, columns, nodes };
+    let mut batch = Batch::default();
     let mut read = 0;
-    while edges.rows.advance()? {
-        edges.read(builder, views)?;
+    loop {
+        let more = edges.read(&mut batch, builder, views);
+        // A row that fails waits for those before it: the first error of the file is the one to tell.
+        if !matches!(more, Ok(true)) || batch.is_full() {
+            batch.add_to(builder, |refused| edges.bad_node(refused))?;
+        }
+        if !more? {
+            break;
+        }
         read += 1;
         if read % ROWS_PER_REPORT == 0 {
             progress.edges += ROWS_PER_REPORT;
@@ -116,10 +125,14 @@ struct Edges<'a> {
 }
 
 impl Edges<'_> {
+    /// Puts the next row into the batch; false at the end of the table.
     #[inline]
-    fn read(&self, builder: &mut NetworkBuilder, views: &mut Views) -> Result<()> {
-        let source = self.node(self.columns.source, builder)?;
-        let target = self.node(self.columns.target, builder)?;
+    fn read(&mut self, batch: &mut Batch, builder: &mut NetworkBuilder, views: &mut Views) -> Result<bool> {
+        if !self.rows.advance()? {
+            return Ok(false);
+        }
+        let source = self.field(self.columns.source)?;
+        let target = self.field(self.columns.target)?;
         let weight = match self.columns.weight {
             None => 1.0,
             Some(column) => {
@@ -134,17 +147,13 @@ impl Edges<'_> {
             Views::One(view) => *view,
             Views::ByRelation { .. } => self.view(builder, views)?,
         };
-        builder.add_edge(view, source, target, weight)
+        batch.push(self.rows.lines().number(), view, source, target, weight);
+        Ok(true)
     }
 
     #[inline]
     fn field(&self, column: usize) -> Result<&[u8]> {
         self.rows.field(column).ok_or_else(|| too_few(&self.rows, self.columns.needed()))
-    }
-
-    #[inline]
-    fn node(&self, column: usize, builder: &mut NetworkBuilder) -> Result<u32> {
-        builder.node(self.field(column)?).map_err(|error| self.bad_node(column, error))
     }
 
     /// The view that the row names, which is added if it is new.
@@ -170,15 +179,19 @@ impl Edges<'_> {
     }
 
     #[cold]
-    fn bad_node(&self, column: usize, error: NodeError) -> Error {
-        let end = if column == self.columns.source { "source" } else { "target" };
-        self.rows.lines().line_error(match (error, self.nodes) {
-            (NodeError::Empty, _) => format!("the {end} is empty; expected a node id in column {}", column + 1),
+    fn bad_node(&self, refused: Refused) -> Error {
+        let (end, column) =
+            if refused.is_source { ("source", self.columns.source) } else { ("target", self.columns.target) };
+        let message = match (refused.error, self.nodes) {
+            (NodeError::Empty, _) => {
+                format!("the {end} is empty; expected a node id in column {}", column + 1)
+            }
             (NodeError::Unknown(id), Some(file)) => format!(
                 "node {id:?} is not in {file}; add it there, or leave the node file out to take the nodes from the edges"
             ),
             (error, _) => error.to_string(),
-        })
+        };
+        Error::parse(format!("{}:{}", self.rows.lines().file(), refused.line), message)
     }
 
     #[cold]

@@ -7,6 +7,7 @@
 //!
 //! Invariant: what cannot be understood is an error with file and line; nothing is guessed without a note.
 
+mod batch;
 mod columns;
 mod edge_list;
 mod lines;
@@ -21,7 +22,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::error::Error;
 use crate::network::{Duplicates, Network};
@@ -91,7 +92,7 @@ pub struct ReadOptions {
 }
 
 /// What separates the fields of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Delimiter {
     /// A tab.
@@ -116,7 +117,8 @@ impl Delimiter {
 }
 
 /// Whether the first line of a table names its columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Header {
     /// It is told from the first two lines.
     #[default]
