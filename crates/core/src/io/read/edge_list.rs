@@ -95,11 +95,10 @@ pub(crate) fn read_edge_list(
 fn understand(rows: &mut Rows, format: &Format) -> Result<(Columns, String)> {
     rows.advance()?;
     let (first, number) = (rows.texts(), rows.lines().number());
-    let short = (first.len() < 2).then(|| too_few(rows, 2));
-    let second = if rows.advance()? { Some(rows.texts()) } else { None };
-    if let Some(error) = short {
-        return Err(error);
+    if first.len() < 2 {
+        return Err(too_few(rows, 2));
     }
+    let second = if rows.advance()? { Some(rows.texts()) } else { None };
     let placed = |error| match error {
         Error::Config(message) => Error::parse(format!("{}:{number}", rows.lines().file()), message),
         other => other,
