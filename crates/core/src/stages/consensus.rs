@@ -48,7 +48,7 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
         let parts: Vec<_> = active.iter().map(|&view| &self.residuals[view].tiles).collect();
         let squared_norm = comm::sum(self.comm, self.pool.run(|| squared_norm_of_sum(&parts)));
         let objective = Objective::ErrorOfSum { squared_norm };
-        let factors = self.solve(stage, active, objective, start, &self.settings(Kind::Consensus))?;
+        let mut factors = self.solve(stage, active, objective, start, &self.settings(Kind::Consensus))?;
         let mut scales = Vec::new();
         for &view in active {
             let residual = &mut self.residuals[view];
@@ -56,6 +56,10 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
             residual.subtract(&factors.u, &factors.v_t[0], scale, self.pool, self.comm);
             scales.push(scale);
         }
+        // To view k the pair is U and `s_k V`: its columns are balanced against those, as in a shared stage.
+        let v_norms = factors.v_norms.remove(0);
+        let of_view = |scale: &f64| v_norms.iter().map(|norm| norm * scale).collect();
+        factors.v_norms = scales.iter().map(of_view).collect();
         let total: f64 = scales.iter().sum();
         let weights = scales.iter().map(|scale| if total > 0.0 { scale / total } else { 0.0 }).collect();
         let (columns, consensus) = (stage.columns.clone(), Some(Consensus::Pooled));
