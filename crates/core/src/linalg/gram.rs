@@ -5,7 +5,8 @@
 
 use rayon::prelude::*;
 
-use super::kernels::vectorised;
+use super::dense::LANES;
+use super::kernels::{add_multiple, for_each_window, vectorised};
 use super::{Dense, Real};
 
 /// Rows whose sums one task forms.
@@ -34,24 +35,45 @@ pub(crate) fn gram<T: Real>(x: &Dense<T>) -> Vec<f64> {
     (0..width * width).map(|at| padded[at / width * stride + at % width]).collect()
 }
 
+/// The padded Gram matrix of some rows.
 #[inline(always)]
 fn gram_of_chunk<T: Real>(rows: &[T], stride: usize) -> Vec<f64> {
     let mut total = vec![0.0; stride * stride];
-    let mut run_sum = vec![T::ZERO; stride * stride];
     for run in rows.chunks(RUN_ROWS * stride) {
-        run_sum.fill(T::ZERO);
-        for row in run.chunks_exact(stride) {
-            for (&x, sums) in row.iter().zip(run_sum.chunks_exact_mut(stride)) {
-                for (sum, &y) in sums.iter_mut().zip(row) {
-                    *sum += x * y;
+        for_each_window!(stride, |offset, WIDTH| {
+            for first in (0..stride).step_by(LANES) {
+                let sums = products_of_columns::<T, WIDTH>(run, stride, first, offset);
+                for (lane, sums) in sums.iter().enumerate() {
+                    let total = &mut total[(first + lane) * stride + offset..][..WIDTH];
+                    for (total, sum) in total.iter_mut().zip(sums) {
+                        *total += sum.to_f64();
+                    }
                 }
             }
-        }
-        for (total, sum) in total.iter_mut().zip(&run_sum) {
-            *total += sum.to_f64();
-        }
+        });
     }
     total
+}
+
+/// Products of the columns `first..first + LANES` with the columns `offset..offset + WIDTH`, kept in registers.
+#[inline(always)]
+fn products_of_columns<T: Real, const WIDTH: usize>(
+    run: &[T],
+    stride: usize,
+    first: usize,
+    offset: usize,
+) -> [[T; WIDTH]; LANES] {
+    // Four variables and not an array of four: the compiler would lay its vectors across them.
+    let [mut first_sum, mut second, mut third, mut fourth] = [[T::ZERO; WIDTH]; LANES];
+    for row in run.chunks_exact(stride) {
+        let factors: &[T; LANES] = row[first..].first_chunk().expect("the columns are within the row");
+        let window: &[T; WIDTH] = row[offset..].first_chunk().expect("the window is within the row");
+        add_multiple(&mut first_sum, factors[0], window);
+        add_multiple(&mut second, factors[1], window);
+        add_multiple(&mut third, factors[2], window);
+        add_multiple(&mut fourth, factors[3], window);
+    }
+    [first_sum, second, third, fourth]
 }
 
 /// `sum_ij x_ij y_ij` in f64.

@@ -34,6 +34,8 @@ macro_rules! for_each_window {
     };
 }
 
+pub(super) use for_each_window;
+
 /// Adds `R Vᵀ` for the rows of one block to `out` (block rows x stride). `v_t` is V transposed: a row per column of R.
 pub(crate) fn add_products<T: Real>(block: &Block<T>, panel: usize, v_t: &Dense<T>, out: &mut [T]) {
     let stride = v_t.stride();
@@ -105,11 +107,12 @@ fn window_mut<T, const WIDTH: usize>(x: &mut [T], row: u16, stride: usize, offse
     x[usize::from(row) * stride + offset..].first_chunk_mut().expect("the row is within the panel")
 }
 
+/// `sum += factor * x`.
 #[inline(always)]
-fn add_multiple<T: Real, const WIDTH: usize>(sum: &mut [T; WIDTH], factor: T, x: &[T; WIDTH]) {
-    for (sum, &x) in sum.iter_mut().zip(x) {
-        *sum += factor * x;
-    }
+pub(crate) fn add_multiple<T: Real, const WIDTH: usize>(sum: &mut [T; WIDTH], factor: T, x: &[T; WIDTH]) {
+    // By value: the compiler cannot see that the two do not overlap, and would go one number at a time.
+    let (old, x) = (*sum, *x);
+    *sum = std::array::from_fn(|lane| old[lane] + factor * x[lane]);
 }
 
 #[inline(always)]

@@ -8,7 +8,7 @@
 
 use crate::config::Solver;
 use crate::linalg::Real;
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::{add_multiple, vectorised};
 
 /// Rows that are updated together.
 const TOGETHER: usize = 16;
@@ -105,19 +105,19 @@ fn descend<T: Real>(columns: &mut [[T; TOGETHER]], targets: &[[T; TOGETHER]], gr
 /// `sum_s gram[s] * columns[s]`, in four chains that do not wait for each other.
 #[inline(always)]
 fn combine<T: Real>(gram: &[T], columns: &[[T; TOGETHER]]) -> [T; TOGETHER] {
-    let mut sums = [[T::ZERO; TOGETHER]; 4];
-    for (gram, columns) in gram.chunks(4).zip(columns.chunks(4)) {
-        for ((sum, &factor), column) in sums.iter_mut().zip(gram).zip(columns) {
-            for lane in 0..TOGETHER {
-                sum[lane] += factor * column[lane];
-            }
-        }
+    // Four variables and not an array of four: the compiler would lay its vectors across them.
+    let [mut first, mut second, mut third, mut fourth] = [[T::ZERO; TOGETHER]; 4];
+    let ((fours, gram_rest), (column_fours, column_rest)) = (gram.as_chunks::<4>(), columns.as_chunks::<4>());
+    for (gram, columns) in fours.iter().zip(column_fours) {
+        add_multiple(&mut first, gram[0], &columns[0]);
+        add_multiple(&mut second, gram[1], &columns[1]);
+        add_multiple(&mut third, gram[2], &columns[2]);
+        add_multiple(&mut fourth, gram[3], &columns[3]);
     }
-    let mut total = [T::ZERO; TOGETHER];
-    for lane in 0..TOGETHER {
-        total[lane] = (sums[0][lane] + sums[2][lane]) + (sums[1][lane] + sums[3][lane]);
+    for (&gram, column) in gram_rest.iter().zip(column_rest) {
+        add_multiple(&mut first, gram, column);
     }
-    total
+    std::array::from_fn(|lane| (first[lane] + third[lane]) + (second[lane] + fourth[lane]))
 }
 
 #[cfg(test)]
