@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// A file or folder could not be read or written.
-    #[error("{}: {}", path.display(), explain(source))]
+    #[error("{}: {}", path.display(), explain(cause))]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
-        source: io::Error,
+        /// What the system said. Not the `source()` of this error: the message has it already.
+        cause: io::Error,
     },
     /// A line of a file does not say what it should.
     #[error("{place}: {message}")]
@@ -41,8 +41,8 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
-        Error::Io { path: path.to_owned(), source }
+    pub(crate) fn io(path: &Path, cause: io::Error) -> Self {
+        Error::Io { path: path.to_owned(), cause }
     }
 
     pub(crate) fn parse(place: impl Into<String>, message: impl Into<String>) -> Self {

@@ -15,6 +15,22 @@ use crate::error::{Error, Result};
 /// How often a caller hears of long work, and how fast it can end it.
 const WATCH_EVERY: Duration = Duration::from_millis(50);
 
+/// More than any machine has; a larger number is a slip of the keyboard that would stall it.
+const MOST_THREADS: usize = 4096;
+
+/// Refuses numbers of threads that make no sense.
+pub(crate) fn check_threads(threads: Option<usize>) -> Result<()> {
+    match threads {
+        Some(0) => {
+            Err(Error::Config("threads = 0: give at least 1, or leave it out to use all cores".into()))
+        }
+        Some(threads) if threads > MOST_THREADS => Err(Error::Config(format!(
+            "threads = {threads} is more than {MOST_THREADS}; leave it out to use all cores"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Threads that work together.
 #[derive(Debug)]
 pub struct Pool {
@@ -24,11 +40,7 @@ pub struct Pool {
 impl Pool {
     /// A pool with so many threads; without a number, as many as the machine has cores.
     pub fn new(threads: Option<usize>) -> Result<Self> {
-        if threads == Some(0) {
-            return Err(Error::Config(
-                "threads = 0: give at least 1, or leave it out to use all cores".into(),
-            ));
-        }
+        check_threads(threads)?;
         let builder = rayon::ThreadPoolBuilder::new().thread_name(|index| format!("manyview-{index}"));
         let pool = builder.num_threads(threads.unwrap_or(0)).build();
         let pool = pool.map_err(|error| Error::Config(format!("cannot start the threads: {error}")))?;

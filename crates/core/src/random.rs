@@ -40,7 +40,6 @@ impl Key {
 }
 
 /// A number in [0, 1), a multiple of 2^-53.
-#[allow(dead_code)] // Its users are the solver's start values and the walks, which come later.
 pub(crate) fn unit_f64(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
@@ -73,12 +72,6 @@ impl Stream {
     pub(crate) fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mix(self.state)
-    }
-
-    /// A number in [0, 1).
-    #[allow(dead_code)] // For the walks, which come later.
-    pub(crate) fn unit(&mut self) -> f64 {
-        unit_f64(self.next_u64())
     }
 
     /// A number below `bound`, all equally likely.
@@ -119,7 +112,6 @@ mod tests {
         let mut stream = Stream::new(key);
         assert_eq!([stream.next_u64(), stream.next_u64()], [GOLDEN[4], GOLDEN[5]]);
         assert_eq!(stream.below(1000), GOLDEN[6]);
-        assert!((0.0..1.0).contains(&stream.unit()));
     }
 
     // From an independent program in Python.

@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 
 use manyview::comm::Local;
-use manyview::config::{Isolated, Solver};
+use manyview::config::{Isolated, Solver, StopRule};
 use manyview::linalg::{Csr, Dense, Real, Tiles};
 use manyview::network::{EdgeCounts, View};
-use manyview::nmf::{self, Factors, Settings, Start, StopRule, Target, factorize, view_weights};
+use manyview::nmf::{self, Factors, Settings, Start, Target, factorize, view_weights};
 use manyview::parallel::Pool;
 use manyview::proximity::{self, proximity};
 use manyview::residual::{products_on_pattern, subtract};

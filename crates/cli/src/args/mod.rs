@@ -122,7 +122,7 @@ pub(crate) struct GenerateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Folder for the result; an earlier demo's result there is replaced
+    /// Folder for the result; an earlier result there is replaced
     #[arg(short, long, value_name = "DIR", default_value = "manyview-demo")]
     pub(crate) output: PathBuf,
     /// Print nothing but errors

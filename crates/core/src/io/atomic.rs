@@ -47,6 +47,7 @@ impl OutputFolder {
     /// [`Error::Io`] when it cannot be created or written to; [`Error::Config`] when one of `names` exists in
     /// it and `force` is not set, or is no plain file name.
     pub fn prepare<S: AsRef<str>>(path: &Path, names: &[S], force: bool) -> Result<Self> {
+        names.iter().try_for_each(|name| check_name(name.as_ref()))?;
         let mut is_new = false;
         match fs::metadata(path) {
             Ok(found) if !found.is_dir() => return Err(Error::io(path, io::ErrorKind::NotADirectory.into())),
@@ -57,7 +58,6 @@ impl OutputFolder {
             }
         }
         for name in names {
-            check_name(name.as_ref())?;
             let file = path.join(name.as_ref());
             match fs::metadata(&file) {
                 Ok(found) if found.is_dir() => {

@@ -273,7 +273,7 @@ mod tests {
             let mut disk = Small(Cursor::new(Vec::new()), size);
             let result = write_atomic(&path, |_| write_npz_to(&mut disk, &sample()));
             assert!(
-                matches!(result, Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::StorageFull),
+                matches!(result, Err(Error::Io { cause, .. }) if cause.kind() == io::ErrorKind::StorageFull),
                 "a disk of {size} bytes"
             );
         }

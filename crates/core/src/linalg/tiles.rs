@@ -140,9 +140,10 @@ impl<T: Real> Tiles<T> {
 
     /// Blocks are summed apart and then in their order, so that the number of threads does not matter.
     fn sum_of(&self, f: impl Fn(f64) -> f64 + Sync) -> f64 {
-        let of_block = |block: &Block<T>| block.values.iter().map(|value| f(value.to_f64())).sum::<f64>();
+        // Folds from 0, because the empty sum of f64 is -0.
+        let of_block = |block: &Block<T>| block.values.iter().fold(0.0, |sum, value| sum + f(value.to_f64()));
         let sums: Vec<f64> = self.blocks.par_iter().map(of_block).collect();
-        sums.iter().sum()
+        sums.iter().fold(0.0, |sum, part| sum + part)
     }
 }
 

@@ -21,11 +21,10 @@ use rayon::prelude::*;
 
 pub use init::Start;
 pub(crate) use init::{StartMeans, random_start};
-pub use stop::StopRule;
 pub use weights::view_weights;
 
 use crate::comm::{self, Comm};
-use crate::config::Solver;
+use crate::config::{Solver, StopRule};
 use crate::error::{Error, Result};
 use crate::linalg::gram::{add, gram, inner};
 use crate::linalg::kernels::{add_products, add_transposed_products};
@@ -169,7 +168,7 @@ pub fn factorize<T: Real, C: Comm>(
         if comm::sum(comm, if asked_to_end { 1.0 } else { 0.0 }) > 0.0 {
             return Err(Error::Interrupted);
         }
-        if convergence.reached(iteration, log, &weights, &measured, u.rows()) {
+        if convergence.reached(iteration, log, &weights, &measured, numerators.rows()) {
             break;
         }
     }
@@ -197,11 +196,12 @@ fn check_shapes<T: Real>(targets: &[Target<'_, T>], start: &Start<T>) {
 
 /// What each view's numerators and Gram matrix are multiplied with in the update of U.
 fn view_shares(weights: &[f64], units: &[f64], settings: &Settings) -> Vec<f64> {
+    let in_units =
+        |powers: Vec<f64>| powers.iter().zip(units).map(|(power, unit)| power / unit).collect::<Vec<f64>>();
     if settings.epsilon > 0.0 {
-        return plain_powers(weights, settings.gamma);
+        return in_units(plain_powers(weights, settings.gamma));
     }
-    let powers = relative_powers(weights, settings.gamma);
-    let shares: Vec<f64> = powers.iter().zip(units).map(|(power, unit)| power / unit).collect();
+    let shares = in_units(relative_powers(weights, settings.gamma));
     // A common factor cancels; without this, f32 would see squares of large norms.
     let largest = shares.iter().copied().fold(0.0, f64::max);
     shares.iter().map(|share| share / largest).collect()

@@ -1,17 +1,7 @@
 //! When a stage has converged.
 
 use super::Settings;
-
-/// What counts as converged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopRule {
-    /// The objective fell by less than `tol`, relative to itself, in one iteration.
-    Decrease,
-    /// What the published code does, and what it says is not what it means: the cost is looked at in iterations 1,
-    /// 10, 20, ... and the stage ends once it has *not risen* at six looks in a row, whatever `tol` is. A run that
-    /// behaves well ends after 60 iterations.
-    SixLooks,
-}
+use crate::config::StopRule;
 
 /// Follows the objective through a stage.
 #[derive(Debug)]

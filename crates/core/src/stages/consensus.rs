@@ -2,11 +2,11 @@
 
 use super::{Done, Objective, Run};
 use crate::comm::{self, Comm};
-use crate::config::{Consensus, Init, Kind, Normalise, Solver, Stage};
+use crate::config::{Consensus, Init, Kind, Normalise, Solver, Stage, StopRule};
 use crate::error::Result;
 use crate::linalg::sum::squared_norm_of_sum;
 use crate::linalg::{Dense, Real};
-use crate::nmf::{Settings, Start, StopRule};
+use crate::nmf::{Settings, Start};
 
 /// What the published code lets scikit-learn's NMF do for its starts.
 const INIT_ITERATIONS: usize = 200;

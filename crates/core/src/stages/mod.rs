@@ -19,12 +19,12 @@ use std::time::Instant;
 pub use record::{Fit, Seconds, StageRecord, Stop, ViewRecord};
 
 use crate::comm::{self, Comm, Local};
-use crate::config::{Config, Consensus, Init, Kind, Normalise, Plan, Scale, Stage};
+use crate::config::{Config, Consensus, Init, Kind, Normalise, Plan, Scale, Stage, StopRule};
 use crate::embedding::{Embedding, Part};
 use crate::error::{Error, Result};
 use crate::linalg::{Real, Tiles};
 use crate::network::Network;
-use crate::nmf::{self, Factors, Settings, Start, StartMeans, StopRule, Target, random_start};
+use crate::nmf::{self, Factors, Settings, Start, StartMeans, Target, random_start};
 use crate::parallel::Pool;
 use crate::proximity;
 use crate::random::{Key, text_key};

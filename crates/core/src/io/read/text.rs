@@ -49,7 +49,7 @@ impl Text {
             Box::new(file)
         };
         Text::unpack(raw, place(path), taken).map_err(|error| match error {
-            Error::Io { source, .. } => Error::io(path, source),
+            Error::Io { cause, .. } => Error::io(path, cause),
             other => other,
         })
     }

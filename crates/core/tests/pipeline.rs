@@ -1,0 +1,249 @@
+//! Whole fits of small networks.
+
+mod common;
+
+use std::ops::ControlFlow;
+
+use common::planted;
+use manyview::comm::Local;
+use manyview::config::{Consensus, Init, Kind, Preset, Scale, Share, Solver};
+use manyview::generate::Planted;
+use manyview::stages::{Progress, Stop};
+use manyview::{Config, Error, Fit, Network, digits};
+
+fn small() -> Planted {
+    Planted {
+        nodes: 150,
+        views: 3,
+        communities: 5,
+        degree: vec![8.0],
+        absent: 0.1,
+        seed: 3,
+        ..Planted::default()
+    }
+}
+
+fn config() -> Config {
+    Config { dim: 32, stages: 4, max_iter: 30, threads: Some(2), ..Config::default() }
+}
+
+/// FNV-1a over the bits of the vectors.
+fn fingerprint(fit: &Fit) -> u64 {
+    let bytes = fit.embedding.values().iter().flat_map(|value| value.to_bits().to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Users compare results across machines. Whoever changes these numbers changes every result, and must say so in
+/// the CHANGELOG.
+#[test]
+fn the_bits_of_a_result_never_change() {
+    let network = planted(&small(), &[0, 1, 2]);
+    let golden = [(Preset::Default, GOLDEN[0]), (Preset::Paper, GOLDEN[1]), (Preset::Authors, GOLDEN[2])];
+    for (preset, expected) in golden {
+        let settings =
+            Config { dim: 32, stages: 4, consensus_stages: Some(2), max_iter: 30, ..Config::preset(preset) };
+        let found = fingerprint(&settings.fit(&network).unwrap());
+        assert_eq!(found, expected, "{preset:?}: {found:#018x}");
+    }
+}
+
+const GOLDEN: [u64; 3] = [0x85bf_f1cb_eb8b_e292, 0x5ba6_e9df_676b_a280, 0xf837_c387_0f65_f0df];
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let network = planted(&Planted { nodes: 700, ..small() }, &[0, 1, 2]);
+    for consensus in Consensus::ALL {
+        let fit = |threads| Config { threads: Some(threads), consensus, ..config() }.fit(&network).unwrap();
+        let one = fit(1);
+        for threads in [2, 3, 8] {
+            assert_eq!(fit(threads).embedding, one.embedding, "{threads} threads, {consensus:?}");
+        }
+    }
+}
+
+#[test]
+fn every_combination_of_choices_works() {
+    let network = planted(&small(), &[0, 1, 2]);
+    for consensus in Consensus::ALL {
+        for solver in Solver::ALL {
+            for share in Share::ALL {
+                for (init, unique_first) in [(Init::Scaled, false), (Init::Uniform, true), (Init::Nmf, false)]
+                {
+                    let settings = Config { consensus, solver, share, init, unique_first, ..config() };
+                    let fit = settings.fit(&network).unwrap();
+                    check_records(&fit, &network, &settings);
+                }
+            }
+        }
+    }
+}
+
+fn check_records(fit: &Fit, network: &Network, settings: &Config) {
+    assert!(fit.embedding.values().iter().all(|x| x.is_finite() && *x >= 0.0));
+    let mut covered = vec![false; settings.dim];
+    let mut left: std::collections::BTreeMap<&str, f64> =
+        network.views().iter().map(|view| (view.name.as_str(), 1.0)).collect();
+    for record in &fit.stages {
+        for column in record.columns[0]..record.columns[1] {
+            assert!(!std::mem::replace(&mut covered[column], true), "no column twice");
+            let values = (0..fit.embedding.rows()).map(|row| fit.embedding.row(row)[column]);
+            assert!(values.into_iter().any(|x| x > 0.0), "column {column} of {record:?}");
+        }
+        for (view, share) in &record.residual {
+            let before = left.insert(view, *share).unwrap();
+            assert!(
+                *share <= before && *share >= 0.0,
+                "a residual never grows: {view} {share} after {before}"
+            );
+        }
+        let total: f64 = record.weights.values().sum();
+        assert!((total - 1.0).abs() < 1e-9);
+    }
+    assert!(covered.iter().all(|&covered| covered), "all columns are used");
+}
+
+#[test]
+fn planted_communities_are_found() {
+    let network = planted(&Planted { noise: vec![0.05], consensus: 0.9, absent: 0.0, ..small() }, &[0, 1, 2]);
+    let labels =
+        Planted { noise: vec![0.05], consensus: 0.9, absent: 0.0, ..small() }.generate().unwrap().labels;
+    let fit = config().fit(&network).unwrap();
+    let cosine = |a: usize, b: usize| {
+        let (x, y) = (fit.embedding.row(a), fit.embedding.row(b));
+        let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| f64::from(x * y)).sum::<f64>();
+        dot(x, y) / (dot(x, x) * dot(y, y)).sqrt()
+    };
+    let same_as_nearest = (0..labels.len()).filter(|&node| {
+        let others = (0..labels.len()).filter(|&other| other != node);
+        let nearest = others.max_by(|&a, &b| cosine(node, a).total_cmp(&cosine(node, b))).unwrap();
+        labels[nearest] == labels[node]
+    });
+    assert!(same_as_nearest.count() as f64 > 0.9 * labels.len() as f64);
+}
+
+#[test]
+fn the_order_of_views_does_not_matter() {
+    let settings = Config { max_iter: 4, tol: 0.0, consensus: Consensus::Shared, ..config() };
+    let here = settings.fit(&planted(&small(), &[0, 1, 2])).unwrap();
+    let there = settings.fit(&planted(&small(), &[2, 0, 1])).unwrap();
+    for (a, b) in here.stages.iter().filter(|record| record.kind == Kind::Consensus).zip(&there.stages) {
+        for (view, weight) in &a.weights {
+            assert!((weight - b.weights[view]).abs() < 1e-5, "{view}");
+        }
+    }
+    let columns = 0..8;
+    for row in 0..here.embedding.rows() {
+        for (x, y) in
+            here.embedding.row(row)[columns.clone()].iter().zip(&there.embedding.row(row)[columns.clone()])
+        {
+            assert!((x - y).abs() < 1e-3, "{x} {y}");
+        }
+    }
+}
+
+#[test]
+fn one_view_alone_is_its_own_consensus() {
+    let network = planted(&small(), &[1]);
+    let fit = |consensus| Config { consensus, ..config() }.fit(&network).unwrap().embedding;
+    assert_eq!(fit(Consensus::Pooled), fit(Consensus::Shared));
+}
+
+#[test]
+fn balanced_and_raw_differ_by_a_factor_for_each_column() {
+    let network = planted(&small(), &[0, 1, 2]);
+    let fit = |scale| Config { scale, ..config() }.fit(&network).unwrap().embedding;
+    let (balanced, raw) = (fit(Scale::Balanced), fit(Scale::Raw));
+    assert_ne!(balanced, raw);
+    for column in 0..32 {
+        let pairs = (0..raw.rows()).map(|row| (balanced.row(row)[column], raw.row(row)[column]));
+        let factors: Vec<f32> =
+            pairs.filter(|&(_, raw)| raw > 1e-3).map(|(balanced, raw)| balanced / raw).collect();
+        assert!(factors.iter().all(|factor| (factor / factors[0] - 1.0).abs() < 1e-3), "column {column}");
+    }
+}
+
+#[test]
+fn what_is_fully_explained_ends_the_stages() {
+    // Two cliques: after a few columns nothing is left.
+    let mut edges = Vec::new();
+    let names: Vec<String> = (0..10).map(|node| format!("n{node}")).collect();
+    for a in 0..10 {
+        for b in 0..a {
+            if (a < 5) == (b < 5) {
+                edges.push((names[a].as_str(), names[b].as_str(), 1.0));
+            }
+        }
+    }
+    let network = Network::from_edges(&[("cliques", &edges)]).unwrap();
+    let fit = Config { dim: 400, stages: 20, max_iter: 500, ..Config::default() }.fit(&network).unwrap();
+    assert!(fit.warnings.iter().any(|warning| warning.contains("fully explained")), "{:?}", fit.warnings);
+    assert!(fit.stages.len() < 20);
+    let last = fit.stages.last().unwrap().columns[1];
+    assert!((0..10).all(|row| fit.embedding.row(row)[last..].iter().all(|&x| x == 0.0)));
+}
+
+#[test]
+fn using_up_the_iterations_is_said_and_no_error() {
+    let fit = Config { max_iter: 2, ..config() }.fit(&planted(&small(), &[0, 1])).unwrap();
+    assert_eq!(fit.stop(), Stop::MaxIter);
+    assert!(fit.warnings.iter().any(|warning| warning.contains("--max-iter")));
+}
+
+#[test]
+fn observers_hear_of_everything_and_can_end_it() {
+    let network = planted(&small(), &[0, 1, 2]);
+    let (mut proximities, mut iterations, mut finished) = (0, 0, 0);
+    let fit = config()
+        .fit_with(&network, &Local, &mut |now| {
+            match now {
+                Progress::Proximity { .. } => proximities += 1,
+                Progress::Iteration { done, .. } => {
+                    assert!((0.0..=1.0).contains(done));
+                    iterations += 1;
+                }
+                Progress::Finished(_) => finished += 1,
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert!(proximities >= 3);
+    assert_eq!(iterations, fit.stages.iter().map(|record| record.iterations).sum::<usize>());
+    assert_eq!(finished, fit.stages.len());
+    for at in ["proximity", "iteration", "finished"] {
+        let result = config().fit_with(&network, &Local, &mut |now| match (at, now) {
+            ("proximity", Progress::Proximity { .. }) => ControlFlow::Break(()),
+            ("iteration", Progress::Iteration { .. }) => ControlFlow::Break(()),
+            ("finished", Progress::Finished(_)) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        });
+        assert!(matches!(result, Err(Error::Interrupted)), "{at}");
+    }
+}
+
+#[test]
+fn an_empty_proximity_names_the_view() {
+    let network = planted(&small(), &[0, 1]);
+    let error = Config { negative: 1e6, ..config() }.fit(&network).unwrap_err();
+    assert!(error.to_string().contains("view \"view1\""), "{error}");
+}
+
+#[test]
+fn digits_keep_their_kind() {
+    let fit = Config { dim: 64, stages: 4, ..Config::default() }.fit(&digits::network().unwrap()).unwrap();
+    let labels = digits::labels();
+    let right = (0..2000).step_by(10).filter(|&node| {
+        let distance = |other: usize| {
+            fit.embedding
+                .row(node)
+                .iter()
+                .zip(fit.embedding.row(other))
+                .map(|(x, y)| (x - y) * (x - y))
+                .sum::<f32>()
+        };
+        let others = (0..2000).filter(|&other| other != node);
+        let nearest = others.min_by(|&a, &b| distance(a).total_cmp(&distance(b))).unwrap();
+        labels[nearest] == labels[node]
+    });
+    let right = right.count();
+    assert!(right >= 190, "of 200 digits, the nearest of {right} show the same");
+}
