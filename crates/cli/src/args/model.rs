@@ -1,8 +1,9 @@
 //! The settings of the method. All are optional: what is not typed comes from the preset.
 
 use clap::Args;
-use manyview::config::{Config, Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver};
-use manyview::nmf::StopRule;
+use manyview::config::{
+    Config, Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver, StopRule,
+};
 
 use super::choice;
 
@@ -46,7 +47,8 @@ pub(crate) struct ModelArgs {
     /// from 5 on little changes; below 1 badly fitting views gain [default: 5]
     #[arg(long, value_name = "X")]
     pub(crate) gamma: Option<f64>,
-    /// How views of different size are made comparable in shared consensus stages [default: residual]
+    /// How views of different size are made comparable; `residual` acts in shared consensus stages, `max` in all
+    /// [default: residual]
     #[arg(long, value_name = "HOW", value_parser = named!(Normalise))]
     pub(crate) normalise: Option<Normalise>,
     /// How factors are updated [default: hals]
@@ -77,8 +79,8 @@ pub(crate) struct ProximitySettings {
     /// How many steps of a random walk count as near [default: 5]
     #[arg(long, value_name = "N")]
     pub(crate) window: Option<usize>,
-    /// Pairs that meet less than this many times as often as chance are dropped; 1 keeps three times as many
-    /// as 5 [default: 5]
+    /// Pairs that meet less than this many times as often as chance are dropped; 5, the paper's, keeps a third of
+    /// what 1 keeps and takes a third of the time and memory [default: 1]
     #[arg(long, value_name = "X")]
     pub(crate) negative: Option<f64>,
     /// What a node without edges in a view looks like there [default: zero]

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<()> {
             (plural(args.nodes, "node"), plural(args.views, "view"), plural(edges, "edge"));
         let mut out = std::io::stdout().lock();
         writeln!(out, "{nodes}, {views}, {edges} in {}", folder.display())?;
-        writeln!(out, "try: manyview embed {0} -o {0}-embedding --negative 1", folder.display())?;
+        writeln!(out, "try: manyview embed {0} -o {0}-embedding", folder.display())?;
     }
     Ok(())
 }

@@ -2,8 +2,6 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::nmf::StopRule;
-
 /// Gives an enum its names: `ALL`, `name()`, `from_name()`, `help()`, and serialisation as the name.
 macro_rules! named {
     ($type:ident: $($variant:ident = $name:literal, $help:literal;)*) => {
@@ -177,6 +175,18 @@ pub enum Layout {
 named! { Layout:
     Even = "even", "the paper's: each stage the same number of columns";
     Code = "code", "the published code's: a quarter of the columns for consensus stages, rounded down";
+}
+
+/// What counts as converged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StopRule {
+    /// The objective fell by less than `tol`, relative to itself, in one iteration.
+    #[default]
+    Decrease,
+    /// What the published code does, and what it says is not what it means: the cost is looked at in iterations 1,
+    /// 10, 20, ... and the stage ends once it has *not risen* at six looks in a row, whatever `tol` is. A run that
+    /// behaves well ends after 60 iterations.
+    SixLooks,
 }
 
 named! { StopRule:

@@ -3,14 +3,14 @@
 mod choices;
 mod plan;
 
-pub use choices::{Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver};
+pub use choices::{Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver, StopRule};
 pub(crate) use plan::largest_remainder;
 pub use plan::{Kind, Plan, Split, Stage};
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::nmf::StopRule;
+use crate::parallel;
 
 /// Every setting of the method. A plain struct: `Config { dim: 128, ..Config::default() }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,7 +39,7 @@ pub struct Config {
     pub consensus: Consensus,
     /// How a unique stage's columns are shared out over the views.
     pub share: Share,
-    /// How views of different size are made comparable in `shared` consensus stages.
+    /// How views of different size are made comparable.
     pub normalise: Normalise,
     /// How factors are updated.
     pub solver: Solver,
@@ -76,7 +76,7 @@ impl Default for Config {
             unique_first: false,
             gamma: 5.0,
             window: 5,
-            negative: 5.0,
+            negative: 1.0,
             isolated: Isolated::Zero,
             consensus: Consensus::Pooled,
             share: Share::Residual,
@@ -102,6 +102,7 @@ impl Config {
         match preset {
             Preset::Default => Config::default(),
             Preset::Paper => Config {
+                negative: 5.0,
                 consensus: Consensus::Shared,
                 share: Share::Equal,
                 normalise: Normalise::None,
@@ -117,7 +118,6 @@ impl Config {
                 layout: Layout::Code,
                 gamma: 20.0,
                 window: 1,
-                negative: 1.0,
                 isolated: Isolated::Loop,
                 consensus: Consensus::Shared,
                 share: Share::Equal,
@@ -169,7 +169,7 @@ impl Config {
         }
         if !(self.negative > 0.0 && self.negative.is_finite()) {
             let negative = self.negative;
-            return complain(format!("negative = {negative} is not above 0; the usual choices are 5 and 1"));
+            return complain(format!("negative = {negative} is not above 0; the usual choices are 1 and 5"));
         }
         if self.max_iter == 0 || self.unique_max_iter == Some(0) {
             return complain("max_iter = 0: a stage needs at least one iteration".into());
@@ -178,10 +178,13 @@ impl Config {
             let tol = self.tol;
             return complain(format!("tol = {tol} is not a number from 0 on; the usual choice is 1e-4"));
         }
-        if self.threads == Some(0) {
-            return complain("threads = 0: give at least 1, or leave it out to use all cores".into());
+        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
+            let epsilon = self.epsilon;
+            return complain(format!(
+                "epsilon = {epsilon} is not a number from 0 on; it is 0 outside the published code"
+            ));
         }
-        Ok(())
+        parallel::check_threads(self.threads)
     }
 
     /// The same settings with everything that was left open filled in for so many views.
@@ -219,7 +222,9 @@ mod tests {
             (Config { negative: 0.0, ..base() }, "negative = 0"),
             (Config { max_iter: 0, ..base() }, "max_iter = 0"),
             (Config { tol: -1.0, ..base() }, "tol = -1"),
+            (Config { epsilon: f64::NAN, ..base() }, "epsilon = NaN"),
             (Config { threads: Some(0), ..base() }, "threads = 0"),
+            (Config { threads: Some(100_000), ..base() }, "threads = 100000"),
         ];
         for (config, words) in bad {
             let message = config.check().unwrap_err().to_string();
