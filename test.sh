@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# All tests, on a fresh Debian-like machine with Rust and Python: installs what is missing, then checks formatting,
+# lints, documentation, the Rust tests, the README's commands, and our files with NumPy, SciPy and scikit-learn.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+step() { printf '\n== %s\n' "$*"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Installs Debian packages when it may, else says which ones are wanted.
+need_packages() {
+  if have apt-get && [ "$(id -u)" = 0 ]; then
+    apt-get install -y -q "$@" >/dev/null 2>&1 || { apt-get update -q >/dev/null && apt-get install -y -q "$@" >/dev/null; }
+  elif have apt-get && have sudo && sudo -n true 2>/dev/null; then
+    sudo apt-get update -q >/dev/null && sudo apt-get install -y -q "$@" >/dev/null
+  else
+    echo "please install: $*" >&2
+    exit 1
+  fi
+}
+
+step "tools"
+have cargo || { echo "please install Rust: https://rustup.rs" >&2; exit 1; }
+have cc || need_packages gcc libc6-dev
+have python3 || need_packages python3
+for component in rustfmt clippy; do
+  cargo "${component/rust/}" --version >/dev/null 2>&1 || rustup component add "$component"
+done
+venv=target/test-venv
+if [ ! -x "$venv/bin/python" ]; then
+  python3 -m venv "$venv" 2>/dev/null || { need_packages python3-venv; python3 -m venv "$venv"; }
+fi
+"$venv/bin/python" -c 'import numpy, scipy, sklearn' 2>/dev/null ||
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy scipy scikit-learn
+cargo --version
+"$venv/bin/python" -c 'import numpy, scipy, sklearn; print("numpy", numpy.__version__, "scipy", scipy.__version__, "scikit-learn", sklearn.__version__)'
+
+step "formatting"
+cargo fmt --all --check
+
+step "lints"
+cargo clippy --workspace --all-targets --locked -- -D warnings
+
+step "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked --quiet
+
+step "tests"
+cargo test --workspace --locked --quiet
+
+step "the release build, and our files in NumPy, SciPy and scikit-learn"
+cargo build --release --locked
+"$venv/bin/python" -m unittest discover -s tests -v 2>&1
+
+step "the shell blocks of README and docs"
+python3 docs/check_readme.py target/release
+
+printf '\nall tests passed\n'
