@@ -12,6 +12,11 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::nmf::StopRule;
 
+/// Numbers beyond these are slips of the keyboard, and would end in a panic or an exhausted machine.
+const MOST_COLUMNS: usize = 1 << 20;
+const MOST_STAGES: usize = 1 << 10;
+const MOST_THREADS: usize = 1 << 12;
+
 /// Every setting of the method. A plain struct: `Config { dim: 128, ..Config::default() }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Config {
@@ -148,6 +153,16 @@ impl Config {
                 "stages = 0: at least one stage is needed; the usual choice is --stages 8".into(),
             );
         }
+        if self.dim > MOST_COLUMNS {
+            let dim = self.dim;
+            return complain(format!("dim = {dim} is more than anybody needs; use at most {MOST_COLUMNS}"));
+        }
+        if self.stages > MOST_STAGES {
+            let stages = self.stages;
+            return complain(format!(
+                "stages = {stages} is more than anybody needs; use at most {MOST_STAGES}"
+            ));
+        }
         if let Some(consensus) = self.consensus_stages
             && consensus > self.stages
         {
@@ -178,8 +193,17 @@ impl Config {
             let tol = self.tol;
             return complain(format!("tol = {tol} is not a number from 0 on; the usual choice is 1e-4"));
         }
+        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
+            let epsilon = self.epsilon;
+            return complain(format!("epsilon = {epsilon} is not a number from 0 on; the usual choice is 0"));
+        }
         if self.threads == Some(0) {
             return complain("threads = 0: give at least 1, or leave it out to use all cores".into());
+        }
+        if let Some(threads) = self.threads.filter(|&threads| threads > MOST_THREADS) {
+            return complain(format!(
+                "threads = {threads} is more than any machine has; leave it out to use all cores"
+            ));
         }
         Ok(())
     }
