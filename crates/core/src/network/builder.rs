@@ -186,7 +186,8 @@ impl NetworkBuilder {
             let count = nodes.len();
             let noun = if count == 1 { "node" } else { "nodes" };
             return Err(Error::Network(format!(
-                "the network has {count} {noun}, and an edge needs two; check that source and target are the right columns"
+                "the network has {count} {noun}, and an edge needs two; check that \
+                 source and target are the right columns"
             )));
         }
         if let Some(empty) = self.views.iter().find(|view| view.edges.is_empty()) {
