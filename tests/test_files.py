@@ -44,7 +44,9 @@ def plain_proximity(adjacency, window, negative):
 
 class Files(unittest.TestCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
         self.network = self.folder / "network"
         manyview("generate", "-o", self.network, "--nodes", 400, "--absent", 0.1, "--weighted", "--quiet")
 
@@ -103,8 +105,9 @@ class Quality(unittest.TestCase):
                 manyview("embed", DIGITS, "-o", out, "--seed", seed, "--quiet")
                 z = np.load(out / "embedding.npy")
                 y = np.array([int(labels[node]) for node in (out / "nodes.txt").read_text().splitlines()])
-                found = KMeans(10, n_init=10, random_state=seed).fit_predict(z)
-                nmi = normalized_mutual_info_score(y, found)
+                # k-means ends now here, now there (0.88 to 0.96 on one embedding), so the mean of five counts.
+                found = [KMeans(10, n_init=10, random_state=state).fit_predict(z) for state in range(5)]
+                nmi = np.mean([normalized_mutual_info_score(y, clusters) for clusters in found])
                 order = np.random.default_rng(seed).permutation(len(y))
                 train, test = np.split(order, 2)
                 predicted = LogisticRegression(max_iter=500).fit(z[train], y[train]).predict(z[test])

@@ -3,27 +3,28 @@
 //! Results are renamed into place only when they are whole, so an end at any moment leaves none half-written.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
+use manyview::io::{OutputFolder, Traces};
 
 pub(crate) const SENTENCE: &str = "interrupted: nothing was written";
 pub(crate) const EXIT_CODE: u8 = 130;
 const PATIENCE: Duration = Duration::from_millis(800);
 
 static ASKED: AtomicBool = AtomicBool::new(false);
-static OUTPUT: Mutex<Option<PathBuf>> = Mutex::new(None);
+static OUTPUT: Mutex<Option<Traces>> = Mutex::new(None);
 
-/// From now on Ctrl-C ends the work instead of killing the process.
+/// From now on Ctrl-C ends the work instead of killing the process; to be called before a folder is made, which
+/// would be left behind otherwise.
 pub(crate) fn watch_for_it() -> anyhow::Result<()> {
     ctrlc::set_handler(|| {
         ASKED.store(true, Ordering::Relaxed);
         // This runs on a thread of its own; when the work ends in time, the process is gone before it wakes.
         std::thread::sleep(PATIENCE);
-        remove_unfinished_files();
+        remove_traces();
         eprintln!("{SENTENCE}");
         std::process::exit(EXIT_CODE.into());
     })
@@ -31,13 +32,13 @@ pub(crate) fn watch_for_it() -> anyhow::Result<()> {
 }
 
 /// The folder in which unfinished files may lie when the process has to be ended.
-pub(crate) fn writes_to(folder: PathBuf) {
-    *OUTPUT.lock().expect("nobody panics with this lock") = Some(folder);
+pub(crate) fn writes_to(output: &OutputFolder) {
+    *OUTPUT.lock().expect("nobody panics with this lock") = Some(output.traces());
 }
 
-fn remove_unfinished_files() {
-    if let Ok(Some(folder)) = OUTPUT.lock().as_deref() {
-        manyview::io::remove_unfinished(folder);
+fn remove_traces() {
+    if let Ok(Some(traces)) = OUTPUT.lock().as_deref() {
+        traces.remove();
     }
 }
 

@@ -10,12 +10,10 @@ mod ui;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     let result = match &cli.command {
         Command::Embed(args) => commands::embed::run(args),
         Command::Proximity(args) => commands::proximity::run(args),
@@ -35,11 +33,16 @@ fn report(error: &anyhow::Error) -> ExitCode {
             eprintln!("{}", interrupt::SENTENCE);
             ExitCode::from(interrupt::EXIT_CODE)
         }
-        Some(manyview::Error::Config(_)) => {
-            eprintln!("error: {error:#}");
+        // The library's sentences are complete; what the system said is in them already.
+        Some(manyview::Error::Config(sentence)) => {
+            eprintln!("error: {sentence}");
             ExitCode::from(2)
         }
-        _ => {
+        Some(other) => {
+            eprintln!("error: {other}");
+            ExitCode::FAILURE
+        }
+        None => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }

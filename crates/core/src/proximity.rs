@@ -90,6 +90,10 @@ pub(crate) fn nothing_survives(view: &View, settings: Settings, largest: f64) ->
         let below =
             [5.0, 2.0, 1.0].into_iter().find(|&b| b < negative && b < largest).unwrap_or(largest * 0.5);
         format!("use a --negative below {largest:.3}, for example --negative {below}")
+    } else if view.directed && largest < 1.0 - 1e-5 {
+        // Undirected walks never end, and then some pair meets at least as often as chance.
+        "walks along its arcs come to an end too soon; read it without directions, or leave the view out"
+            .into()
     } else if window > 1 {
         "its pairs all meet as often as chance; try --window 1 --negative 1, or leave the view out".into()
     } else {

@@ -33,7 +33,8 @@ impl<T: Real> Residual<T> {
     fn measure<C: Comm>(&mut self, pool: &Pool, comm: &C) {
         let mut sums = [pool.run(|| self.tiles.squared_norm()), self.tiles.entries() as f64];
         comm.all_reduce_sum(&mut sums);
-        self.squared_norm = sums[0];
+        // Rust's sum of nothing is -0, and people would read "-0.0% left".
+        self.squared_norm = sums[0] + 0.0;
         self.entries = sums[1] as usize;
     }
 

@@ -147,10 +147,10 @@ fn truncated_files_are_called_so() {
     let plain: Vec<u8> =
         (0..5000u32).flat_map(|at| format!("a{}\tb{at}\n", at * 7919 % 5000).into_bytes()).collect();
     let packed = gzip(&plain);
-    let expected = "calls.tsv.gz: the gzip data end early; the file is truncated";
+    let expected = "calls.tsv.gz: the gzip data end early; the file is truncated, fetch it again";
     assert_eq!(failure("calls.tsv.gz", &packed[..packed.len() / 2]), expected);
     let packed = zstd::encode_all(&plain[..], 3).unwrap();
-    let expected = "calls.tsv.zst: the zstd data end early; the file is truncated";
+    let expected = "calls.tsv.zst: the zstd data end early; the file is truncated, fetch it again";
     assert_eq!(failure("calls.tsv.zst", &packed[..packed.len() / 2]), expected);
 }
 
@@ -158,8 +158,8 @@ fn truncated_files_are_called_so() {
 fn a_pair_listed_both_ways_counts_twice() {
     let once = read("calls.tsv", b"a\tb\t1\nb\tc\t2\n").network;
     let both = read("calls.tsv", b"a\tb\t1\nb\ta\t1\nb\tc\t2\nc\tb\t2\n").network;
-    let plain = &once.views()[0].adjacency;
-    let doubled = plain.with_values(plain.values().iter().map(|weight| 2.0 * weight).collect());
+    let adjacency = &once.views()[0].adjacency;
+    let doubled = adjacency.with_values(adjacency.values().iter().map(|weight| 2.0 * weight).collect());
     assert_eq!(both.views()[0].adjacency, doubled);
     assert_eq!(both.views()[0].counts.duplicates, 2);
     let options = ReadOptions { duplicates: Duplicates::Max, ..ReadOptions::default() };
@@ -390,8 +390,16 @@ fn the_first_bad_line_is_the_one_reported() {
 #[test]
 fn bad_files_get_a_sentence() {
     for (name, bytes, expected) in [
-        ("calls.tsv", &b""[..], "calls.tsv: no edges: the file is empty or has comments only"),
-        ("calls.tsv", b"# nothing\n\n", "calls.tsv: no edges: the file is empty or has comments only"),
+        (
+            "calls.tsv",
+            &b""[..],
+            "calls.tsv: no edges: the file is empty or has comments only; leave it out or check where it comes from",
+        ),
+        (
+            "calls.tsv",
+            b"# nothing\n\n",
+            "calls.tsv: no edges: the file is empty or has comments only; leave it out or check where it comes from",
+        ),
         (
             "calls.tsv",
             b"source\ttarget\n",
@@ -405,9 +413,13 @@ fn bad_files_get_a_sentence() {
         (
             "calls.tsv",
             b"a\tb\nc\td\0\n",
-            "calls.tsv: holds zero bytes and is not text; expected lines of edges in UTF-8",
+            "calls.tsv: holds zero bytes and is not text; expected lines of edges in UTF-8 (iconv -f utf-16le -t utf-8 converts UTF-16)",
         ),
-        ("calls.tsv", b"a\ta\n", "the network has 1 node; an edge needs two"),
+        (
+            "calls.tsv",
+            b"a\ta\n",
+            "the network has 1 node, and an edge needs two; check that source and target are the right columns",
+        ),
         (
             "calls.tsv",
             b"a\ta\t1\na\tb\t0\n",

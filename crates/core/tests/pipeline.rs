@@ -84,8 +84,9 @@ fn check_records(fit: &Fit, network: &Network, settings: &Config) {
     let mut left: std::collections::BTreeMap<&str, f64> =
         network.views().iter().map(|view| (view.name.as_str(), 1.0)).collect();
     for record in &fit.stages {
-        for column in record.columns[0]..record.columns[1] {
-            assert!(!std::mem::replace(&mut covered[column], true), "no column twice");
+        let [from, to] = record.columns;
+        for (column, covered) in covered.iter_mut().enumerate().take(to).skip(from) {
+            assert!(!std::mem::replace(covered, true), "no column twice");
             let values = (0..fit.embedding.rows()).map(|row| fit.embedding.row(row)[column]);
             assert!(values.into_iter().any(|x| x > 0.0), "column {column} of {record:?}");
         }

@@ -50,7 +50,7 @@ fn largest<T: Real>(x: &Dense<T>) -> f64 {
 
 /// Plain NMF on dense arrays, as a textbook has it.
 mod naive {
-    pub fn mu(r: &[Vec<f64>], u: &mut [Vec<f64>], v: &mut [Vec<f64>]) {
+    pub(super) fn mu(r: &[Vec<f64>], u: &mut [Vec<f64>], v: &mut [Vec<f64>]) {
         let (n, m, d) = (r.len(), r[0].len(), v.len());
         let ratio = |x: f64, num: f64, den: f64| if den > 0.0 { x * num / den } else { 0.0 };
         let old = u.to_vec();

@@ -7,7 +7,7 @@ mod network;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
@@ -77,7 +77,7 @@ pub(crate) struct ProximityArgs {
     #[command(flatten)]
     pub(crate) proximity: model::ProximitySettings,
     /// Threads [default: all cores]; does not change the result
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,
 }
 
@@ -89,13 +89,13 @@ pub(crate) struct GenerateArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Nodes
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole)]
     pub(crate) nodes: usize,
     /// Views
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole)]
     pub(crate) views: usize,
     /// Communities of each partition
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole)]
     pub(crate) communities: usize,
     /// Average degree; one for all views, or one for each (comma-separated)
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "10")]
@@ -154,6 +154,24 @@ pub(crate) struct OutputArgs {
     pub(crate) quiet: bool,
 }
 
+impl Cli {
+    /// What was typed, or an exit with a word on what is wrong with it.
+    pub(crate) fn read() -> Self {
+        // `--gamma -1` is a wrong number and not an unknown option.
+        let numbers = |arg: Arg| {
+            let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+            if takes_value { arg.allow_negative_numbers(true) } else { arg }
+        };
+        let command = Cli::command().mut_subcommands(|command| command.mut_args(numbers));
+        Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// A parser for numbers of things; the standard library's "invalid digit found in string" helps nobody.
+fn whole(text: &str) -> Result<usize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number")
+}
+
 /// A parser for one of several names, each with its help.
 fn choice<T: Clone + Send + Sync + 'static>(
     choices: impl IntoIterator<Item = (&'static str, &'static str, T)>,
@@ -178,7 +196,6 @@ fn formats() -> impl TypedValueParser<Value = manyview::io::Format> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound() {

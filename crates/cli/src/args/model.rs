@@ -5,7 +5,7 @@ use manyview::config::{
     Config, Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver, StopRule,
 };
 
-use super::choice;
+use super::{choice, whole};
 
 /// A parser for one of the library's choices.
 macro_rules! named {
@@ -24,16 +24,16 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "NAME", value_parser = named!(Preset))]
     pub(crate) preset: Option<Preset>,
     /// Columns of the embedding [default: 256]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) dim: Option<usize>,
     /// Stages: consensus and unique ones together [default: 8]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) stages: Option<usize>,
     /// How many of the stages are consensus stages [default: a quarter, rounded up]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) consensus_stages: Option<usize>,
     /// Columns of each stage by hand, comma-separated; sets --stages and --dim too
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole)]
     pub(crate) stage_dims: Option<Vec<usize>>,
     #[command(flatten)]
     pub(crate) proximity: ProximitySettings,
@@ -55,7 +55,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "NAME", value_parser = named!(Solver))]
     pub(crate) solver: Option<Solver>,
     /// At most so many iterations a stage [default: 200]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) max_iter: Option<usize>,
     /// A stage has converged when an iteration lowers its objective by less than this share [default: 0.0001]
     #[arg(long, value_name = "X")]
@@ -67,7 +67,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Threads [default: all cores]; does not change the result
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,
     #[command(flatten)]
     pub(crate) rare: RareArgs,
@@ -77,7 +77,7 @@ pub(crate) struct ModelArgs {
 #[command(next_help_heading = "Method")]
 pub(crate) struct ProximitySettings {
     /// How many steps of a random walk count as near [default: 5]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) window: Option<usize>,
     /// Pairs that meet less than this many times as often as chance are dropped; 5, the paper's, keeps a third of
     /// what 1 keeps and takes a third of the time and memory [default: 1]
@@ -104,7 +104,7 @@ pub(crate) struct RareArgs {
     #[arg(long, value_name = "NAME", value_parser = named!(Solver))]
     pub(crate) unique_solver: Option<Solver>,
     /// At most so many iterations of a unique stage [default: as --max-iter]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) unique_max_iter: Option<usize>,
     /// What counts as converged in consensus stages [default: decrease]
     #[arg(long, value_name = "RULE", value_parser = named!(StopRule))]

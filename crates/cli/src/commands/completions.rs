@@ -4,8 +4,11 @@ use anyhow::Result;
 use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionArgs};
+use crate::ui::print;
 
 pub(crate) fn run(args: &CompletionArgs) -> Result<()> {
-    clap_complete::generate(args.shell, &mut Cli::command(), "manyview", &mut std::io::stdout());
-    Ok(())
+    // Into memory first: clap panics when it cannot write.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "manyview", &mut script);
+    print(script)
 }

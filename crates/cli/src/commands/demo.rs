@@ -15,8 +15,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     let began = Instant::now();
     let config = args.model.config();
     config.check()?;
-    let output = prepare(&args.output, &[], true)?;
     interrupt::watch_for_it()?;
+    let output = prepare(&args.output, &[], true)?;
     let mut reporter = Reporter::new(args.quiet);
     reporter.say(digits::CREDIT);
     let network = digits::network()?;

@@ -12,15 +12,15 @@ use manyview::{Config, Fit, Network};
 use super::{command_line, read};
 use crate::args::EmbedArgs;
 use crate::interrupt;
-use crate::ui::{Reporter, bytes, plural, seconds, stage_table};
+use crate::ui::{Reporter, bytes, plural, print, seconds, stage_table};
 
 pub(crate) fn run(args: &EmbedArgs) -> Result<()> {
     let began = Instant::now();
     let config = args.model.config();
     // What cannot work is said before a large file is read.
     config.check()?;
-    let output = prepare(&args.output.output, &args.format, args.output.force)?;
     interrupt::watch_for_it()?;
+    let output = prepare(&args.output.output, &args.format, args.output.force)?;
     let mut reporter = Reporter::new(args.output.quiet);
     let (network, read_seconds) = read(&args.network, &mut reporter)?;
     for format in &args.format {
@@ -47,7 +47,7 @@ pub(super) fn prepare(folder: &Path, formats: &[Format], force: bool) -> Result<
     let formats = formats.iter().map(|format| format.file_name());
     let names: Vec<&str> = ["embedding.npy", "nodes.txt", "run.json"].into_iter().chain(formats).collect();
     let output = OutputFolder::prepare(folder, &names, force)?;
-    interrupt::writes_to(folder.to_owned());
+    interrupt::writes_to(&output);
     Ok(output)
 }
 
@@ -99,12 +99,11 @@ fn write(job: Job<'_>, fit: &Fit) -> Result<f64> {
 
 fn show(fit: &Fit, folder: &Path, total: f64) -> Result<()> {
     let views: Vec<String> = fit.views.iter().map(|view| view.name.clone()).collect();
-    let width = usize::from(console::Term::stdout().size().1).max(80);
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "\n{}", stage_table(&fit.stages, &views, width))?;
+    let width = usize::from(console::Term::stdout().size().1);
+    let table = stage_table(&fit.stages, &views, width);
     let (nodes, dim) = (plural(fit.embedding.rows(), "node"), plural(fit.embedding.dim(), "column"));
     let memory = manyview::memory::peak_resident_bytes().map(|peak| format!(", {} of memory", bytes(peak)));
     let (time, memory) = (seconds(total), memory.unwrap_or_default());
-    writeln!(out, "{nodes} x {dim} in {}: {time}{memory}", folder.join("embedding.npy").display())?;
-    Ok(())
+    let file = folder.join("embedding.npy");
+    print(format!("\n{table}\n{nodes} x {dim} in {}: {time}{memory}\n", file.display()))
 }

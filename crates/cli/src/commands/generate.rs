@@ -1,14 +1,13 @@
 //! `manyview generate`: a network with planted communities.
 
-use std::io::Write;
-
 use anyhow::Result;
 use manyview::generate::Planted;
 use manyview::io::OutputFolder;
 
+use super::quoted;
 use crate::args::GenerateArgs;
 use crate::interrupt;
-use crate::ui::plural;
+use crate::ui::{plural, print};
 
 impl GenerateArgs {
     /// What was asked for.
@@ -32,21 +31,22 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<()> {
     let planted = args.planted();
     planted.check()?;
     let folder = &args.output.output;
-    let output = OutputFolder::prepare(folder, &planted.files(), args.output.force)?;
     interrupt::watch_for_it()?;
-    interrupt::writes_to(folder.clone());
+    let output = OutputFolder::prepare(folder, &planted.files(), args.output.force)?;
+    interrupt::writes_to(&output);
     let network = planted.generate()?;
     if interrupt::go_on().is_break() {
         return Err(manyview::Error::Interrupted.into());
     }
     network.write_to(output)?;
     if !args.output.quiet {
+        let path = folder.to_string_lossy();
         let edges = network.views.iter().map(|view| view.edges.len()).sum();
         let (nodes, views, edges) =
             (plural(args.nodes, "node"), plural(args.views, "view"), plural(edges, "edge"));
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{nodes}, {views}, {edges} in {}", folder.display())?;
-        writeln!(out, "try: manyview embed {0} -o {0}-embedding", folder.display())?;
+        let made = format!("{nodes}, {views}, {edges} in {}", folder.display());
+        let (input, output) = (quoted(&path), quoted(&format!("{}-embedding", path.trim_end_matches('/'))));
+        print(format!("{made}\ntry: manyview embed {input} -o {output}\n"))?;
     }
     Ok(())
 }

@@ -48,11 +48,13 @@ fn describe(network: &Network, time: f64, reporter: &Reporter) {
 
 /// The command line as it was typed, for `run.json`.
 fn command_line() -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
-    let quoted = |word: String| {
-        let bare = !word.is_empty() && word.chars().all(plain);
-        if bare { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
-    };
-    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("manyview".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
+    let bare = !word.is_empty() && word.chars().all(plain);
+    if bare { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

@@ -13,7 +13,7 @@ use manyview::stages::Progress;
 use super::read;
 use crate::args::ProximityArgs;
 use crate::interrupt;
-use crate::ui::{Reporter, plural, seconds};
+use crate::ui::{Reporter, plural, print, seconds};
 
 pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
     let mut config = Config { threads: args.threads, ..Config::default() };
@@ -21,17 +21,17 @@ pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
     config.check()?;
     let settings = Settings { window: config.window, negative: config.negative, isolated: config.isolated };
     let pool = Pool::new(config.threads)?;
+    interrupt::watch_for_it()?;
     // Views are known only after reading; the files they get are checked again then.
     let folder = &args.output.output;
     drop(OutputFolder::prepare(folder, &["nodes.txt"], args.output.force)?);
-    interrupt::watch_for_it()?;
-    interrupt::writes_to(folder.clone());
     let mut reporter = Reporter::new(args.output.quiet);
     let (network, _) = read(&args.network, &mut reporter)?;
 
     let files: Vec<String> = network.views().iter().map(|view| format!("{}.npz", view.name)).collect();
     let names: Vec<&str> = files.iter().map(String::as_str).chain(["nodes.txt"]).collect();
     let mut output = OutputFolder::prepare(folder, &names, args.output.force)?;
+    interrupt::writes_to(&output);
     let (nodes, views) = (network.nodes().len(), network.views().len());
     let mut lines = Vec::new();
     for (index, (view, file)) in network.views().iter().zip(&files).enumerate() {
@@ -53,8 +53,7 @@ pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
     output.commit()?;
     reporter.finish();
     if !reporter.is_quiet() {
-        let mut out = std::io::stdout().lock();
-        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        print(lines.join("\n") + "\n")?;
     }
     Ok(())
 }

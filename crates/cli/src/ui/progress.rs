@@ -117,9 +117,14 @@ impl Reporter {
         if self.mode == Mode::Bars {
             let left =
                 if done > 0.01 { self.began.elapsed().as_secs_f64() * (1.0 - done) / done } else { 0.0 };
-            let left = if left >= 1.0 { format!(", {} left", seconds(left)) } else { String::new() };
+            // First, since a narrow terminal cuts the end off.
+            let left = match left {
+                left if left < 1.0 => String::new(),
+                left if left < 99.5 => format!("{left:.0} s left, "),
+                left => format!("{} left, ", seconds(left)),
+            };
             bar.set_position((done * FULL as f64) as u64);
-            bar.set_message(message() + &left);
+            bar.set_message(left + &message());
         }
     }
 
@@ -128,8 +133,8 @@ impl Reporter {
         self.began = Instant::now();
         let bar = match self.mode {
             Mode::Bars => {
-                let style =
-                    ProgressStyle::with_template("{prefix:9} {bar:24} {msg}").expect("the template is sound");
+                let style = ProgressStyle::with_template("{prefix:9} {bar:24} {wide_msg}")
+                    .expect("the template is sound");
                 let bar = ProgressBar::new(FULL).with_style(style).with_prefix(phase.name());
                 bar.enable_steady_tick(Duration::from_millis(200));
                 bar

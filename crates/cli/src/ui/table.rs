@@ -8,13 +8,15 @@ use manyview::stages::StageRecord;
 /// Columns of the table before those of the views.
 const FIXED: usize = 37;
 const PER_VIEW: usize = 17;
+/// Short enough for a narrow terminal.
+const KEY: &str = "(of each view: weight, or columns if unique; share left)\n";
 
 /// One row per stage: its columns and iterations, and for every view its weight (its columns, in a unique stage)
 /// and how much of it is left. Tables wider than `width` are broken into several.
 pub(crate) fn stage_table(stages: &[StageRecord], views: &[String], width: usize) -> String {
     let fitting = (width.saturating_sub(FIXED) / PER_VIEW).max(1);
     let tables = views.chunks(fitting).map(|views| table(stages, views));
-    tables.collect::<Vec<_>>().join("\n")
+    tables.collect::<Vec<_>>().join("\n") + KEY
 }
 
 fn table(stages: &[StageRecord], views: &[String]) -> String {
@@ -30,8 +32,6 @@ fn table(stages: &[StageRecord], views: &[String]) -> String {
         rest = later;
         text.push_str(&row(first, records, views));
     }
-    let _ =
-        writeln!(text, "(per view: weight, or columns in a unique stage; then how much of the view is left)");
     text
 }
 

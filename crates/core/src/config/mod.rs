@@ -12,6 +12,10 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::parallel;
 
+/// Numbers beyond these are slips of the keyboard, and would end in a panic or an exhausted machine.
+const MOST_COLUMNS: usize = 1 << 20;
+const MOST_STAGES: usize = 1 << 10;
+
 /// Every setting of the method. A plain struct: `Config { dim: 128, ..Config::default() }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Config {
@@ -147,6 +151,16 @@ impl Config {
             return complain(
                 "stages = 0: at least one stage is needed; the usual choice is --stages 8".into(),
             );
+        }
+        if self.dim > MOST_COLUMNS {
+            let dim = self.dim;
+            return complain(format!("dim = {dim} is more than anybody needs; use at most {MOST_COLUMNS}"));
+        }
+        if self.stages > MOST_STAGES {
+            let stages = self.stages;
+            return complain(format!(
+                "stages = {stages} is more than anybody needs; use at most {MOST_STAGES}"
+            ));
         }
         if let Some(consensus) = self.consensus_stages
             && consensus > self.stages

@@ -145,8 +145,11 @@ impl Config {
         // Four columns for each stage and view are enough for every layout.
         let smallest = (1..=4 * stages * views.max(1)).find(works).expect("some dim works for every plan");
         let dim = self.dim;
+        let plural =
+            |number: usize, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
+        let (stages, views) = (plural(stages, "stage"), plural(views, "view"));
         Error::Config(format!(
-            "dim = {dim} is too small for {stages} stages of {views} views: a consensus stage needs one column, a unique \
+            "dim = {dim} is too small for {stages} of {views}: a consensus stage needs one column, a unique \
              stage one for each view; the smallest dim that works is {smallest} (or lower --stages)"
         ))
     }

@@ -34,6 +34,9 @@ impl Use {
     }
 }
 
+/// As many as a table may have when it is read.
+const MOST_VIEWS: usize = 1000;
+
 /// Steeper activity than this puts all edges on a handful of nodes and underflows in the end.
 const STEEPEST: f64 = 10.0;
 
@@ -133,6 +136,9 @@ impl Planted {
         }
         if self.views == 0 {
             return refuse("views = 0 makes no network; use 1 or more".into());
+        }
+        if self.views > MOST_VIEWS {
+            return refuse(format!("views = {} is out of range; use 1 to {MOST_VIEWS}", self.views));
         }
         if self.communities == 0 || self.communities > self.nodes {
             return refuse(format!(

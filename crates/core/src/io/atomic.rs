@@ -34,8 +34,8 @@ pub fn write_atomic(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io:
 #[must_use = "files that are not committed are removed"]
 pub struct OutputFolder {
     path: PathBuf,
-    /// Whether it was made for this run.
-    is_new: bool,
+    /// Folders made for this run, the innermost first.
+    made: Vec<PathBuf>,
     staged: Vec<Staged>,
 }
 
@@ -47,33 +47,33 @@ impl OutputFolder {
     /// [`Error::Io`] when it cannot be created or written to; [`Error::Config`] when one of `names` exists in
     /// it and `force` is not set, or is no plain file name.
     pub fn prepare<S: AsRef<str>>(path: &Path, names: &[S], force: bool) -> Result<Self> {
-        names.iter().try_for_each(|name| check_name(name.as_ref()))?;
-        let mut is_new = false;
-        match fs::metadata(path) {
-            Ok(found) if !found.is_dir() => return Err(Error::io(path, io::ErrorKind::NotADirectory.into())),
-            Ok(_) => {}
-            Err(_) => {
-                fs::create_dir_all(path).map_err(|source| Error::io(path, source))?;
-                is_new = true;
-            }
+        let made = missing_folders(path);
+        if let Some(ground) = path.ancestors().nth(made.len())
+            && ground.exists()
+            && !ground.is_dir()
+        {
+            return Err(Error::io(ground, io::ErrorKind::NotADirectory.into()));
         }
+        // From here on a failure drops the folder, and with it what was made.
+        let output = OutputFolder { path: path.to_owned(), made, staged: Vec::new() };
+        let refused = |source: io::Error| match source.kind() {
+            // So the system speaks of folders of its own, such as /proc, whose path is right.
+            io::ErrorKind::NotFound => {
+                Error::io(path, io::Error::other("no files can be made there; choose another folder"))
+            }
+            _ => Error::io(path, source),
+        };
+        fs::create_dir_all(path).map_err(refused)?;
         for name in names {
-            let file = path.join(name.as_ref());
-            match fs::metadata(&file) {
-                Ok(found) if found.is_dir() => {
-                    return Err(Error::io(&file, io::ErrorKind::IsADirectory.into()));
-                }
-                Ok(found) if found.is_file() && !force => {
-                    return Err(Error::Config(format!(
-                        "{} exists already; pass --force to overwrite, or choose another folder",
-                        file.display()
-                    )));
-                }
-                _ => {}
-            }
+            check_absent(path, name.as_ref(), force)?;
         }
-        Temporary::create(path).map_err(|source| Error::io(path, source))?;
-        Ok(OutputFolder { path: path.to_owned(), is_new, staged: Vec::new() })
+        Temporary::create(path).map_err(refused)?;
+        Ok(output)
+    }
+
+    /// What would be left if the process ended without unwinding.
+    pub fn traces(&self) -> Traces {
+        Traces { folder: self.path.clone(), made: self.made.clone() }
     }
 
     /// Where the files will be.
@@ -107,23 +107,56 @@ impl OutputFolder {
 impl Drop for OutputFolder {
     fn drop(&mut self) {
         self.staged.clear();
-        if self.is_new {
-            // Of a run that failed not even an empty folder stays; one with a result in it cannot be removed.
-            let _ = fs::remove_dir(&self.path);
-        }
+        remove_empty(&self.made);
     }
 }
 
-/// Removes what this process was writing into a folder; for the moment before it ends without unwinding.
-pub fn remove_unfinished(folder: &Path) {
-    let own = format!(".manyview-{}-", process::id());
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with(&own) && name.ends_with(".tmp") {
-            // The process is ending, and there is nobody left to tell.
-            let _ = fs::remove_file(entry.path());
+/// Where a run leaves files and folders when its process ends without unwinding.
+#[derive(Clone, Debug)]
+pub struct Traces {
+    folder: PathBuf,
+    made: Vec<PathBuf>,
+}
+
+impl Traces {
+    /// Removes what this process was writing; for the moment before it ends.
+    pub fn remove(&self) {
+        let own = format!(".manyview-{}-", process::id());
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(&own) && name.ends_with(".tmp") {
+                // The process is ending, and there is nobody left to tell.
+                let _ = fs::remove_file(entry.path());
+            }
         }
+        remove_empty(&self.made);
+    }
+}
+
+/// Of a run that failed not even an empty folder stays; one with a result in it cannot be removed.
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+/// A folder and those of its parents that do not exist, the innermost first.
+fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let named = path.ancestors().take_while(|folder| *folder != Path::new(""));
+    named.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
+}
+
+fn check_absent(folder: &Path, name: &str, force: bool) -> Result<()> {
+    check_name(name)?;
+    let file = folder.join(name);
+    match fs::metadata(&file) {
+        Ok(found) if found.is_dir() => Err(Error::io(&file, io::ErrorKind::IsADirectory.into())),
+        Ok(found) if found.is_file() && !force => Err(Error::Config(format!(
+            "{} exists already; pass --force to overwrite, or choose another folder",
+            file.display()
+        ))),
+        _ => Ok(()),
     }
 }
 

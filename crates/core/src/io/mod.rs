@@ -8,7 +8,7 @@ mod read;
 mod run;
 mod vectors;
 
-pub use atomic::{OutputFolder, remove_unfinished, write_atomic};
+pub use atomic::{OutputFolder, Traces, write_atomic};
 pub(crate) use blocks::write_blocks;
 pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};

@@ -185,7 +185,10 @@ impl NetworkBuilder {
         if nodes.len() < 2 {
             let count = nodes.len();
             let noun = if count == 1 { "node" } else { "nodes" };
-            return Err(Error::Network(format!("the network has {count} {noun}; an edge needs two")));
+            return Err(Error::Network(format!(
+                "the network has {count} {noun}, and an edge needs two; check that \
+                 source and target are the right columns"
+            )));
         }
         if let Some(empty) = self.views.iter().find(|view| view.edges.is_empty()) {
             return Err(empty.without_edges());
@@ -297,7 +300,7 @@ mod tests {
     #[test]
     fn networks_from_which_nothing_follows_are_refused() {
         assert!(message(NetworkBuilder::new().build()).contains("no view"));
-        assert!(message(Network::from_edges(&[("calls", &[("a", "a", 1.0)])])).contains("has 1 node;"));
+        assert!(message(Network::from_edges(&[("calls", &[("a", "a", 1.0)])])).contains("has 1 node,"));
         let dropped: &[_] = &[("a", "a", 1.0), ("a", "b", 0.0), ("b", "b", 1.0)];
         let text = message(Network::from_edges(&[("calls", dropped)]));
         assert!(

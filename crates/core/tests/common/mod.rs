@@ -6,21 +6,21 @@ use manyview::linalg::{Csr, Dense, Real};
 use manyview::network::{Duplicates, Network, NetworkBuilder};
 
 /// Numbers in (0, 1], one after the other.
-pub struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Numbers(seed.wrapping_mul(2).wrapping_add(1))
     }
 
-    pub fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) as f64 + 1.0) / (1u64 << 31) as f64
     }
 }
 
 /// A matrix with about `density` of its entries.
-pub fn sparse<T: Real>(rows: usize, cols: usize, density: f64, seed: u64) -> Csr<T> {
+pub(crate) fn sparse<T: Real>(rows: usize, cols: usize, density: f64, seed: u64) -> Csr<T> {
     let mut numbers = Numbers::new(seed);
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for _ in 0..rows {
@@ -36,17 +36,17 @@ pub fn sparse<T: Real>(rows: usize, cols: usize, density: f64, seed: u64) -> Csr
 }
 
 /// A factor with values in (0, 1].
-pub fn dense<T: Real>(rows: usize, width: usize, seed: u64) -> Dense<T> {
+pub(crate) fn dense<T: Real>(rows: usize, width: usize, seed: u64) -> Dense<T> {
     let mut numbers = Numbers::new(seed);
     Dense::from_fn(rows, width, |_, _| T::from_f64(numbers.next()))
 }
 
-pub fn squared_norm<T: Real>(matrix: &Csr<T>) -> f64 {
+pub(crate) fn squared_norm<T: Real>(matrix: &Csr<T>) -> f64 {
     matrix.values().iter().map(|x| x.to_f64() * x.to_f64()).sum()
 }
 
 /// A planted network as the library's own type; `order` names the views to take, in that order.
-pub fn planted(settings: &Planted, order: &[usize]) -> Network {
+pub(crate) fn planted(settings: &Planted, order: &[usize]) -> Network {
     let made = settings.generate().unwrap();
     let mut builder = NetworkBuilder::with_nodes(made.nodes().iter()).unwrap();
     for &at in order {

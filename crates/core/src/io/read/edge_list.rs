@@ -58,7 +58,10 @@ pub(crate) fn read_edge_list(
     let lines = Lines::new(Text::open(path, &progress.taken)?)?;
     let file = lines.file().to_owned();
     let Some(mut rows) = Rows::new(lines, path, format.delimiter)? else {
-        return Err(Error::parse(file, "no edges: the file is empty or has comments only"));
+        return Err(Error::parse(
+            file,
+            "no edges: the file is empty or has comments only; leave it out or check where it comes from",
+        ));
     };
     let (columns, note) = understand(&mut rows, format)?;
     rows.settle(columns.most.map_or(columns.needed(), |most| most + 1));

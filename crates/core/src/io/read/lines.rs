@@ -44,7 +44,10 @@ impl Lines {
         } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
             return Err(lines.error("is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8"));
         } else if memchr::memchr(0, head).is_some() {
-            return Err(lines.error("holds zero bytes and is not text; expected lines of edges in UTF-8"));
+            return Err(lines.error(
+                "holds zero bytes and is not text; expected lines of edges in UTF-8 \
+                 (iconv -f utf-16le -t utf-8 converts UTF-16)",
+            ));
         }
         Ok(lines)
     }

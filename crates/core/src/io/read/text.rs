@@ -96,9 +96,10 @@ impl Text {
 
     fn failure(&self, error: io::Error) -> Error {
         match self.packing {
-            Some(packing) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Error::parse(&self.place, format!("the {packing} data end early; the file is truncated"))
-            }
+            Some(packing) if error.kind() == io::ErrorKind::UnexpectedEof => Error::parse(
+                &self.place,
+                format!("the {packing} data end early; the file is truncated, fetch it again"),
+            ),
             Some(packing) if error.raw_os_error().is_none() => Error::parse(
                 &self.place,
                 format!("the {packing} data are damaged ({error}); fetch the file again"),
@@ -189,7 +190,8 @@ pub(super) mod tests {
         {
             for length in [6, packed.len() / 2, packed.len() - 3] {
                 let error = all(&packed[..length]).unwrap_err().to_string();
-                let sentence = format!("calls.tsv: the {packing} data end early; the file is truncated");
+                let sentence =
+                    format!("calls.tsv: the {packing} data end early; the file is truncated, fetch it again");
                 assert_eq!(error, sentence, "{length} bytes");
             }
         }

@@ -1,0 +1,21 @@
+//! The binary, run on files that the tests write: what it prints, what it leaves, how it ends.
+
+#[path = "cli/embed.rs"]
+mod embed;
+#[path = "cli/generate.rs"]
+mod generate;
+#[path = "cli/help.rs"]
+mod help;
+#[path = "cli/inputs.rs"]
+mod inputs;
+#[cfg(unix)]
+#[path = "cli/interrupt.rs"]
+mod interrupt;
+#[path = "cli/outputs.rs"]
+mod outputs;
+#[path = "cli/proximity.rs"]
+mod proximity;
+#[path = "cli/settings.rs"]
+mod settings;
+#[path = "cli/support.rs"]
+mod support;

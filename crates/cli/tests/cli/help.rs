@@ -1,0 +1,57 @@
+//! What the binary says of itself.
+
+use super::support::Place;
+
+#[track_caller]
+fn says(line: &str, words: &[&str]) {
+    let run = Place::new().done(line);
+    // Help is wrapped to the terminal.
+    let text = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for word in words {
+        assert!(text.contains(word), "manyview {line}\nno {word:?} in\n{}", run.out);
+    }
+}
+
+#[test]
+fn help_tells_a_newcomer_what_to_type() {
+    says("--help", &["Usage: manyview", "embed", "proximity", "generate", "demo", "completions"]);
+    says("--help", &["manyview embed --view calls=calls.tsv", "numpy.load(\"result/embedding.npy\")"]);
+    says(
+        "help embed",
+        &["Examples:", "--relation kind", "-o result", "embedding.npy (nodes x dim, float32)", "nodes.txt"],
+    );
+    for default in
+        ["[default: 256]", "[default: 8]", "[default: 5]", "[default: 0.0001]", "[default: all cores]"]
+    {
+        says("embed --help", &[default]);
+    }
+    says(
+        "embed --help",
+        &["--view <NAME=PATH>", ".gz or .zst", "--preset", "--seed", "--force", "standard input"],
+    );
+    says("proximity --help", &["scipy.sparse.load_npz", "--window", "--negative", "[default: 5]"]);
+    says("generate --help", &["--nodes", "[default: 1000]", "labels.tsv", "--consensus", "[default: 0.5]"]);
+    says("demo --help", &["digits", "[default: manyview-demo]", "--quiet"]);
+    says("completions --help", &["bash", "zsh", "fish", "manyview completions bash >"]);
+}
+
+#[test]
+fn no_command_shows_the_help() {
+    let run = Place::new().run("");
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert!(run.err.contains("Start with: ") && run.err.contains("manyview demo"), "{}", run.err);
+}
+
+#[test]
+fn version() {
+    let run = Place::new().done("--version");
+    assert_eq!(run.out, format!("manyview {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn completions_name_commands_and_options() {
+    for shell in ["bash", "zsh", "fish"] {
+        says(&format!("completions {shell}"), &["manyview", "embed", "preset"]);
+    }
+    Place::new().fails("completions tcsh", 2, &["possible values", "bash"]);
+}

@@ -1,0 +1,116 @@
+//! Ctrl-C at any moment: a sentence, exit code 130 within a second, and no traces.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::support::Place;
+
+const AT_MOST: Duration = Duration::from_secs(1);
+/// For what comes before, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Running {
+    child: Child,
+    lines: BufReader<std::process::ChildStderr>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A test that failed must not leave a run of an hour behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn start(place: &Place, line: &str) -> Running {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("manyview"));
+    command.current_dir(place.path(".")).args(line.split_whitespace());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap());
+    Running { child, lines }
+}
+
+impl Running {
+    /// Reads its words until a line that begins so.
+    fn wait_for(&mut self, words: &str) {
+        let mut line = String::new();
+        while !line.starts_with(words) {
+            line.clear();
+            assert!(self.lines.read_line(&mut line).unwrap() > 0, "it ended before {words:?}");
+        }
+    }
+
+    /// Sends what Ctrl-C sends.
+    fn interrupt(mut self) {
+        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let code = self.ended_within(AT_MOST).expect("it ends within a second").code();
+        let mut rest = String::new();
+        self.lines.read_to_string(&mut rest).unwrap();
+        assert_eq!(code, Some(130), "{rest}");
+        assert!(rest.ends_with("interrupted: nothing was written\n"), "{rest:?}");
+    }
+
+    fn ended_within(&mut self, time: Duration) -> Option<std::process::ExitStatus> {
+        let mut ended = None;
+        wait_until(time, || {
+            ended = self.child.try_wait().unwrap();
+            ended.is_some()
+        });
+        ended
+    }
+}
+
+fn wait_until(time: Duration, mut done: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + time;
+    while !done() {
+        if Instant::now() > deadline {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
+#[test]
+fn during_proximity() {
+    let place = Place::new();
+    place.done("generate --nodes 20000 --views 1 --degree 20 -q -o net");
+    for command in ["embed", "proximity"] {
+        let mut running = start(&place, &format!("{command} net --window 50 -o deep/result"));
+        running.wait_for("computing proximities");
+        running.interrupt();
+        assert_eq!(place.names("."), ["net"], "{command}");
+    }
+}
+
+#[test]
+fn during_stages() {
+    let place = Place::new();
+    place.done("generate --nodes 2000 --views 2 -q -o net");
+    place.done("embed net --negative 1 --dim 16 --stages 2 -q -o earlier");
+    let earlier = place.read("earlier/embedding.npy");
+    let endless = "--negative 1 --dim 64 --stages 8 --max-iter 5 --unique-max-iter 100000000 --tol 0";
+    for output in ["deep/result", "earlier --force"] {
+        let mut running = start(&place, &format!("embed net {endless} -o {output}"));
+        // Told when the second of the two consensus stages is done.
+        running.wait_for("stage 1 (consensus)");
+        running.interrupt();
+    }
+    assert_eq!(place.names("."), ["earlier", "net"]);
+    assert_eq!(place.names("earlier"), ["embedding.npy", "nodes.txt", "run.json"]);
+    assert!(place.read("earlier/embedding.npy") == earlier);
+}
+
+/// The work cannot hear of it while it waits for standard input: the process ends all the same, without traces.
+#[test]
+fn while_waiting_for_standard_input() {
+    let place = Place::new();
+    let running = start(&place, "embed --view x=- -o deep/result");
+    assert!(wait_until(PATIENCE, || place.path("deep/result").exists()));
+    running.interrupt();
+    assert!(place.names(".").is_empty());
+}

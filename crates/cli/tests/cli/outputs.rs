@@ -1,0 +1,278 @@
+//! What a run writes and prints.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::support::{Place, Run, SMALL, npy};
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn vectors_and_ids_fit_together() {
+    let place = Place::with_views();
+    place.done(&format!("embed calls.tsv mails.tsv -o result {SMALL}"));
+    assert_eq!(place.names("result"), ["embedding.npy", "nodes.txt", "run.json"]);
+    assert_eq!(place.text("result/nodes.txt"), "ann\nbob\ncat\ndan\neve\nfay\n");
+    let bytes = place.read("result/embedding.npy");
+    let (header, numbers) = npy(&bytes);
+    for part in ["'descr': '<f4'", "'fortran_order': False", "'shape': (6, 16)"] {
+        assert!(header.contains(part), "{header}");
+    }
+    assert_eq!(numbers.len(), 6 * 16 * 4);
+    let numbers = numbers.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()));
+    let numbers: Vec<f32> = numbers.collect();
+    assert!(numbers.iter().all(|x| x.is_finite() && *x >= 0.0) && numbers.iter().any(|x| *x > 0.0));
+}
+
+#[test]
+fn run_json_keeps_the_contract() {
+    let place = Place::with_views();
+    place.done(&format!(
+        "embed calls.tsv mails.tsv --seed 7 --threads 2 --consensus shared -o result {SMALL}"
+    ));
+    let run = place.json("result/run.json");
+    let expected =
+        "command config method network peak_memory_bytes ranks seconds stages threads version warnings";
+    assert_eq!(keys(&run).join(" "), expected);
+    assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
+    let command = run["command"].as_str().unwrap();
+    assert!(command.starts_with("manyview embed calls.tsv mails.tsv --seed 7"), "{command}");
+    assert_eq!((&run["threads"], &run["ranks"], &run["method"]), (&2.into(), &1.into(), &"mnmf".into()));
+    assert!(
+        run["warnings"].is_array()
+            && (run["peak_memory_bytes"].is_u64() || run["peak_memory_bytes"].is_null())
+    );
+    assert_eq!(keys(&run["seconds"]).join(" "), "factorise proximity read total write");
+    assert!(run["seconds"].as_object().unwrap().values().all(|time| time.as_f64().unwrap() >= 0.0));
+
+    let config = &run["config"];
+    assert_eq!((&config["seed"], &config["dim"], &config["stages"]), (&7.into(), &16.into(), &2.into()));
+    assert_eq!((&config["consensus"], &config["negative"]), (&"shared".into(), &1.0.into()));
+    // What was left open is resolved.
+    assert_eq!(config["consensus_stages"], 1);
+    assert_eq!(config["stage_dims"], Value::from(vec![8, 8]));
+
+    assert_eq!(keys(&run["network"]).join(" "), "nodes views");
+    assert_eq!(run["network"]["nodes"], 6);
+    let views = run["network"]["views"].as_array().unwrap();
+    assert_eq!(views.len(), 2);
+    for (view, (name, edges)) in views.iter().zip([("calls", 7), ("mails", 4)]) {
+        assert_eq!(keys(view).join(" "), "edges entries isolated name squared_norm");
+        assert_eq!(
+            (&view["name"], &view["edges"], &view["isolated"]),
+            (&name.into(), &edges.into(), &0.into())
+        );
+        assert!(view["entries"].as_u64().unwrap() > 0 && view["squared_norm"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn stages_in_run_json_cover_all_columns() {
+    let place = Place::with_views();
+    for consensus in ["shared", "pooled"] {
+        let line =
+            format!("embed calls.tsv mails.tsv --consensus {consensus} --negative 0.2 --dim 19 --stages 4");
+        place.done(&format!("{line} -q --force -o result"));
+        let run = place.json("result/run.json");
+        let stages = run["stages"].as_array().unwrap();
+        let mut next = 0;
+        for stage in stages {
+            assert_eq!(
+                keys(stage).join(" "),
+                "columns consensus converged entries iterations kind residual seconds stage view weights"
+            );
+            assert_eq!(stage["columns"][0], next, "no gap");
+            next = stage["columns"][1].as_u64().unwrap();
+            let weights = stage["weights"].as_object().unwrap();
+            let sum: f64 = weights.values().map(|weight| weight.as_f64().unwrap()).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{weights:?}");
+            match stage["kind"].as_str().unwrap() {
+                "consensus" => {
+                    assert_eq!((&stage["view"], &stage["consensus"]), (&Value::Null, &consensus.into()));
+                    assert_eq!(keys(&stage["weights"]), ["calls", "mails"]);
+                }
+                kind => {
+                    assert_eq!((kind, &stage["consensus"]), ("unique", &Value::Null));
+                    assert_eq!(keys(&stage["weights"]), [stage["view"].as_str().unwrap()]);
+                }
+            }
+            assert!(stage["iterations"].as_u64().unwrap() > 0 && stage["converged"].is_boolean());
+            assert!(stage["seconds"].is_f64());
+            assert_eq!(keys(&stage["residual"]), keys(&stage["weights"]));
+            assert_eq!(keys(&stage["entries"]), keys(&stage["weights"]));
+            for left in stage["residual"].as_object().unwrap().values() {
+                assert!((0.0..=1.0).contains(&left.as_f64().unwrap()));
+            }
+        }
+        assert_eq!((next, stages[0]["stage"].as_u64(), stages.len()), (19, Some(1), 1 + 3 * 2));
+    }
+}
+
+#[test]
+fn text_formats_hold_the_same_numbers() {
+    let place = Place::with_views();
+    place.done(&format!("embed calls.tsv --format tsv,csv,word2vec -o result {SMALL}"));
+    let expected = [
+        "embedding.csv",
+        "embedding.npy",
+        "embedding.tsv",
+        "embedding.word2vec.txt",
+        "nodes.txt",
+        "run.json",
+    ];
+    assert_eq!(place.names("result"), expected);
+    let matrix = manyview::io::read_npy(&place.path("result/embedding.npy")).unwrap();
+    let columns: Vec<String> = (0..16).map(|column| column.to_string()).collect();
+    for (file, separator, first) in [
+        ("embedding.tsv", '\t', format!("node\t{}", columns.join("\t"))),
+        ("embedding.csv", ',', format!("node,{}", columns.join(","))),
+        ("embedding.word2vec.txt", ' ', "6 16".to_owned()),
+    ] {
+        let text = place.text(&format!("result/{file}"));
+        let (found, rows) = text.split_once('\n').unwrap();
+        assert_eq!(found, first, "{file}");
+        let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split(separator).collect()).collect();
+        let ids: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+        assert_eq!(ids, ["ann", "bob", "cat", "dan", "eve", "fay"], "{file}");
+        let numbers = rows.iter().flat_map(|row| &row[1..]).map(|number| number.parse::<f32>().unwrap());
+        assert_eq!(numbers.collect::<Vec<f32>>(), matrix.values, "{file}");
+    }
+}
+
+#[test]
+fn an_earlier_result_is_kept_unless_forced() {
+    let place = Place::with_views();
+    let line = format!("embed calls.tsv -o result {SMALL}");
+    place.done(&line);
+    let before = place.read("result/embedding.npy");
+    let words = ["result/embedding.npy exists already; pass --force to overwrite, or choose another folder"];
+    place.fails(&format!("{line} --seed 1"), 2, &words);
+    assert!(place.read("result/embedding.npy") == before);
+    place.done(&format!("{line} --seed 1 --force"));
+    assert!(place.read("result/embedding.npy") != before);
+    assert_eq!(place.json("result/run.json")["config"]["seed"], 1);
+    // A result that fails to come does not take the old one along.
+    let before = place.read("result/embedding.npy");
+    place.fails("embed calls.tsv -o result --force --negative 999", 1, &["says nothing"]);
+    assert!(place.read("result/embedding.npy") == before);
+    // Files of the user's own are no obstacle.
+    place.write("mine/notes.md", "mine");
+    place.done(&format!("embed calls.tsv -o mine {SMALL}"));
+    assert_eq!(place.text("mine/notes.md"), "mine");
+}
+
+#[test]
+fn folders_that_cannot_be_written() {
+    let place = Place::with_views();
+    place.write("file", "text");
+    let words = ["file: is a file where a folder is expected"];
+    let run = place.fails("embed calls.tsv -o file", 1, &words);
+    assert_eq!(run.err.lines().count(), 1, "said before anything is read: {}", run.err);
+    // The culprit is named, not the folder that was to be made below it.
+    place.fails(
+        "embed calls.tsv -o file/below/it",
+        1,
+        &["error: file: is a file where a folder is expected"],
+    );
+    fs::create_dir_all(place.path("taken/nodes.txt")).unwrap();
+    place.fails("embed calls.tsv -o taken --force", 1, &["nodes.txt: is a folder where a file is expected"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn folders_of_the_system() {
+    let place = Place::with_views();
+    for command in ["embed calls.tsv", "proximity calls.tsv", "generate"] {
+        for folder in ["/proc", "/proc/result"] {
+            place.fails(&format!("{command} -o {folder}"), 1, &[folder, "choose another"]);
+        }
+    }
+}
+
+#[test]
+fn quiet_means_quiet() {
+    let place = Place::with_views();
+    for line in [
+        format!("embed calls.tsv -q -o a {SMALL}"),
+        "proximity calls.tsv --negative 1 --quiet -o b".to_owned(),
+        "generate --nodes 50 --degree 4 -q -o c".to_owned(),
+    ] {
+        let Run { out, err, .. } = place.done(&line);
+        assert_eq!((out.as_str(), err.as_str()), ("", ""), "{line}");
+    }
+    // But errors are told.
+    place.fails("embed none.tsv -q -o result", 1, &["none.tsv"]);
+}
+
+#[test]
+fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
+    let place = Place::with_views();
+    let Run { out, err, .. } = place.done(&format!("embed calls.tsv mails.tsv -o result {SMALL}"));
+    let lines: Vec<&str> = err.lines().collect();
+    assert_eq!(
+        lines[..2],
+        [
+            "calls.tsv: tab-separated, no header, no weights",
+            "mails.tsv: tab-separated, no header, no weights"
+        ]
+    );
+    assert!(lines[2].starts_with("6 nodes, 2 views: calls (7 edges), mails (4 edges); read in "), "{err}");
+    assert_eq!(lines[3], "computing proximities");
+    assert!(lines[4].starts_with("stage 1 (consensus): ") && lines[4].contains("left: calls "), "{err}");
+    assert!(lines[5].starts_with("stage 2 (unique): "), "{err}");
+    assert!(!err.contains('\r') && !err.contains('\u{1b}'), "no control characters: {err:?}");
+    for words in [
+        "stage  kind         columns  iterations",
+        "consensus",
+        "6 nodes x 16 columns in result/embedding.npy",
+    ] {
+        assert!(out.contains(words), "no {words:?} in\n{out}");
+    }
+    assert!(!out.contains('\u{1b}'));
+}
+
+/// The sum of no numbers is -0 in Rust.
+#[test]
+fn nothing_left_is_not_minus_nothing() {
+    let place = Place::new();
+    place.write("x.tsv", "a\tb\n");
+    let Run { out, err, .. } = place.done(&format!("embed x.tsv -o result {SMALL}"));
+    assert!(out.contains(" 0.0%") && !out.contains("-0.0%"), "{out}");
+    assert!(err.contains("left: x 0.0%"), "{err}");
+    assert!(err.contains("warning: the views are fully explained before stage 2 of 2"), "{err}");
+    assert!(!place.text("result/run.json").contains("-0.0"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn readers_that_leave_are_no_failure_and_full_disks_are() {
+    use std::process::{Command, Stdio};
+    let place = Place::with_views();
+    let embed = format!("embed calls.tsv --force -o result {SMALL}");
+    for line in [embed.as_str(), "completions bash"] {
+        let start = |out: Stdio| {
+            let mut command = Command::new(assert_cmd::cargo::cargo_bin("manyview"));
+            command.current_dir(place.path(".")).args(line.split_whitespace());
+            command.stdout(out).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let mut child = start(Stdio::piped());
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && !err.contains("pipe"), "{line}: {err}");
+
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = start(full.into()).wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}: {err}");
+        assert!(
+            err.contains("error: cannot write to standard output") && !err.contains("panicked"),
+            "{line}: {err}"
+        );
+    }
+}
