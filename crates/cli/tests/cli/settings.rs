@@ -38,7 +38,7 @@ fn numbers_out_of_range() {
         ("--threads 0", "threads = 0: give at least 1, or leave it out to use all cores"),
         ("--max-iter 0", "max_iter = 0: a stage needs at least one iteration"),
         ("--tol -1", "tol = -1 is not a number from 0 on; the usual choice is 1e-4"),
-        ("--epsilon -1", "epsilon = -1 is not a number from 0 on; the usual choice is 0"),
+        ("--epsilon -1", "epsilon = -1 is not a number from 0 on; it is 0 outside the published code"),
         ("--consensus-stages 9", "consensus_stages = 9 is more than the 8 stages there are"),
         ("--stage-dims 4,4 --dim 9", "stage_dims sum to 8, but dim = 9; make them agree"),
         ("--stage-dims 4,0", "stage 2 has 0 columns and needs at least 1"),
