@@ -3,19 +3,23 @@
 //! Results are renamed into place only when they are whole, so an end at any moment leaves none half-written.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
+use manyview::checkpoint::Checkpoints;
 use manyview::io::{OutputFolder, Traces};
 
-pub(crate) const SENTENCE: &str = "interrupted: nothing was written";
+use crate::ui::plural;
+
 pub(crate) const EXIT_CODE: u8 = 130;
 const PATIENCE: Duration = Duration::from_millis(800);
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static OUTPUT: Mutex<Option<Traces>> = Mutex::new(None);
+static CHECKPOINTS: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// From now on Ctrl-C ends the work instead of killing the process; to be called before a folder is made, which
 /// would be left behind otherwise.
@@ -25,7 +29,7 @@ pub(crate) fn watch_for_it() -> anyhow::Result<()> {
         // This runs on a thread of its own; when the work ends in time, the process is gone before it wakes.
         std::thread::sleep(PATIENCE);
         remove_traces();
-        eprintln!("{SENTENCE}");
+        eprintln!("{}", sentence());
         std::process::exit(EXIT_CODE.into());
     })
     .context("cannot watch for Ctrl-C")
@@ -34,6 +38,25 @@ pub(crate) fn watch_for_it() -> anyhow::Result<()> {
 /// The folder in which unfinished files may lie when the process has to be ended.
 pub(crate) fn writes_to(output: &OutputFolder) {
     *OUTPUT.lock().expect("nobody panics with this lock") = Some(output.traces());
+}
+
+/// The folder in which finished stages are kept.
+pub(crate) fn keeps(folder: PathBuf) {
+    *CHECKPOINTS.lock().expect("nobody panics with this lock") = Some(folder);
+}
+
+/// What is said at the end.
+pub(crate) fn sentence() -> String {
+    let folder = CHECKPOINTS.lock().ok().and_then(|folder| folder.clone());
+    match folder.as_ref().map(|folder| (Checkpoints::count(folder), folder.display())) {
+        Some((stages, folder)) if stages > 0 => {
+            let stages = plural(stages, "finished stage");
+            format!(
+                "interrupted: {stages} kept in {folder}; the same command with --resume goes on from there"
+            )
+        }
+        _ => "interrupted: nothing was written".into(),
+    }
 }
 
 fn remove_traces() {

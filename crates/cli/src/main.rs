@@ -30,7 +30,7 @@ fn main() -> ExitCode {
 fn report(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<manyview::Error>() {
         Some(manyview::Error::Interrupted) => {
-            eprintln!("{}", interrupt::SENTENCE);
+            eprintln!("{}", interrupt::sentence());
             ExitCode::from(interrupt::EXIT_CODE)
         }
         // The library's sentences are complete; what the system said is in them already.

@@ -52,6 +52,7 @@
 //! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the peak of memory;
 //! - [`error`]: the one error type.
 
+pub mod checkpoint;
 pub mod comm;
 pub mod config;
 pub mod digits;

@@ -57,6 +57,11 @@ pub(crate) fn text_key(text: &str) -> u64 {
     mix(hash)
 }
 
+/// One number for a sequence of numbers; another sequence almost surely has another.
+pub(crate) fn mix_words(words: impl Iterator<Item = u64>) -> u64 {
+    words.fold(STEP, |hash, word| mix(hash ^ word).wrapping_add(STEP))
+}
+
 /// Random numbers one after the other, for code with one owner and one order.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {

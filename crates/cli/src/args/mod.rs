@@ -55,6 +55,8 @@ pub(crate) struct EmbedArgs {
     #[arg(long, value_name = "FORMAT", value_delimiter = ',', value_parser = formats(), help_heading = "Output")]
     pub(crate) format: Vec<manyview::io::Format>,
     #[command(flatten)]
+    pub(crate) checkpoint: CheckpointArgs,
+    #[command(flatten)]
     pub(crate) model: ModelArgs,
 }
 
@@ -67,6 +69,20 @@ Examples:
 
 Writes DIR/embedding.npy (nodes x dim, float32), DIR/nodes.txt (one id a line, row order) and DIR/run.json
 (settings, stages, view weights, timings). The same command gives the same bytes, for any number of threads.";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct CheckpointArgs {
+    /// Go on with an interrupted run: its finished stages are in DIR/checkpoint; the result has the same bytes
+    #[arg(long, conflicts_with_all = ["force", "no_checkpoint"])]
+    pub(crate) resume: bool,
+    /// Leave the finished stages in DIR/checkpoint when the run is done
+    #[arg(long, conflicts_with = "no_checkpoint")]
+    pub(crate) keep_checkpoint: bool,
+    /// Do not keep finished stages while the run goes on
+    #[arg(long)]
+    pub(crate) no_checkpoint: bool,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct ProximityArgs {

@@ -23,7 +23,15 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     let read_seconds = began.elapsed().as_secs_f64();
     describe(&network, read_seconds, &reporter);
     embed(
-        Job { began, read_seconds, network: &network, config: &config, formats: &[], output },
+        Job {
+            began,
+            read_seconds,
+            network: &network,
+            config: &config,
+            formats: &[],
+            output,
+            checkpoints: None,
+        },
         &mut reporter,
     )
 }

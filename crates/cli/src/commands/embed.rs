@@ -5,10 +5,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
+use manyview::checkpoint::Checkpoints;
 use manyview::comm::Local;
 use manyview::io::{Format, OutputFolder, RunRecord, RunSeconds, write_npy_to};
 use manyview::{Config, Fit, Network};
 
+use super::kept::Kept;
 use super::{command_line, read};
 use crate::args::EmbedArgs;
 use crate::interrupt;
@@ -21,15 +23,24 @@ pub(crate) fn run(args: &EmbedArgs) -> Result<()> {
     config.check()?;
     interrupt::watch_for_it()?;
     let output = prepare(&args.output.output, &args.format, args.output.force)?;
+    let kept = Kept::look(&args.output.output, &args.checkpoint, args.output.force)?;
     let mut reporter = Reporter::new(args.output.quiet);
     let (network, read_seconds) = read(&args.network, &mut reporter)?;
     for format in &args.format {
         format.check(network.nodes())?;
     }
-    embed(
-        Job { began, read_seconds, network: &network, config: &config, formats: &args.format, output },
-        &mut reporter,
-    )
+    let checkpoints = kept.open(&config, &network, &reporter)?;
+    let job = Job {
+        began,
+        read_seconds,
+        network: &network,
+        config: &config,
+        formats: &args.format,
+        output,
+        checkpoints: checkpoints.as_ref(),
+    };
+    embed(job, &mut reporter)?;
+    kept.close(checkpoints)
 }
 
 /// What is to be embedded, and where to.
@@ -40,6 +51,7 @@ pub(super) struct Job<'a> {
     pub(super) config: &'a Config,
     pub(super) formats: &'a [Format],
     pub(super) output: OutputFolder,
+    pub(super) checkpoints: Option<&'a Checkpoints>,
 }
 
 /// Checks that the result can be written, before the work and not after it.
@@ -53,7 +65,7 @@ pub(super) fn prepare(folder: &Path, formats: &[Format], force: bool) -> Result<
 
 /// Fits, writes, and shows what happened.
 pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
-    let result = job.config.fit_with(job.network, &Local, &mut |now| {
+    let result = job.config.fit_from(job.network, &Local, job.checkpoints, &mut |now| {
         reporter.fitting(now);
         interrupt::go_on()
     });

@@ -43,15 +43,21 @@ impl Running {
         }
     }
 
-    /// Sends what Ctrl-C sends.
-    fn interrupt(mut self) {
+    /// Sends what Ctrl-C sends; nothing may have been kept.
+    fn interrupt(self) {
+        let rest = self.interrupted();
+        assert!(rest.ends_with("interrupted: nothing was written\n"), "{rest:?}");
+    }
+
+    /// Sends what Ctrl-C sends, and returns the words from then on.
+    fn interrupted(mut self) -> String {
         let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         let code = self.ended_within(AT_MOST).expect("it ends within a second").code();
         let mut rest = String::new();
         self.lines.read_to_string(&mut rest).unwrap();
         assert_eq!(code, Some(130), "{rest}");
-        assert!(rest.ends_with("interrupted: nothing was written\n"), "{rest:?}");
+        rest
     }
 
     fn ended_within(&mut self, time: Duration) -> Option<std::process::ExitStatus> {
@@ -95,7 +101,7 @@ fn during_stages() {
     let earlier = place.read("earlier/embedding.npy");
     let endless = "--negative 1 --dim 64 --stages 8 --max-iter 5 --unique-max-iter 100000000 --tol 0";
     for output in ["deep/result", "earlier --force"] {
-        let mut running = start(&place, &format!("embed net {endless} -o {output}"));
+        let mut running = start(&place, &format!("embed net {endless} --no-checkpoint -o {output}"));
         // Told when the second of the two consensus stages is done.
         running.wait_for("stage 1 (consensus)");
         running.interrupt();
@@ -103,6 +109,64 @@ fn during_stages() {
     assert_eq!(place.names("."), ["earlier", "net"]);
     assert_eq!(place.names("earlier"), ["embedding.npy", "nodes.txt", "run.json"]);
     assert!(place.read("earlier/embedding.npy") == earlier);
+}
+
+#[test]
+fn finished_stages_are_kept_and_taken_up() {
+    let place = Place::new();
+    place.done("generate --nodes 1500 --views 2 -q -o net");
+    let settings = "net --dim 64 --stages 8 --max-iter 300 --tol 0";
+    place.done(&format!("embed {settings} -q -o whole"));
+    let mut running = start(&place, &format!("embed {settings} -o result"));
+    running.wait_for("stage 1 (consensus)");
+    let rest = running.interrupted();
+    assert!(rest.contains("kept in result/checkpoint; the same command with --resume goes on"), "{rest}");
+    assert_eq!(place.names("result"), ["checkpoint"]);
+    let words = ["result/checkpoint holds", "pass --resume to go on, or --force to begin anew"];
+    place.fails(&format!("embed {settings} -o result"), 2, &words);
+    let words = ["is from another run: its seed was 0, now it is 3"];
+    place.fails(&format!("embed {settings} --seed 3 --resume -o result"), 2, &words);
+    let run = place.done(&format!("embed {settings} --resume --keep-checkpoint -o result"));
+    assert!(run.err.contains("taken over from result/checkpoint"), "{}", run.err);
+    assert!(place.read("result/embedding.npy") == place.read("whole/embedding.npy"));
+    assert_eq!(place.names("result"), ["checkpoint", "embedding.npy", "nodes.txt", "run.json"]);
+    assert_eq!(place.names("result/checkpoint").len(), 8);
+}
+
+/// Killed without a chance to clean up, at twenty moments spread over the run; each is taken up and ends alike.
+#[test]
+fn killed_at_any_moment_nothing_finished_is_lost() {
+    let place = Place::new();
+    place.done("generate --nodes 600 --views 2 -q -o net");
+    let settings = "net --dim 48 --stages 6 --max-iter 80 --tol 0";
+    let began = Instant::now();
+    place.done(&format!("embed {settings} -q -o whole"));
+    let time = began.elapsed();
+    let mut taken_up = 0;
+    for moment in 0..20 {
+        // A golden-ratio sequence: spread evenly, in no particular order.
+        let share = (f64::from(moment) * 0.618_033_988_75).fract();
+        let mut running = start(&place, &format!("embed {settings} -o result"));
+        running.ended_within(time.mul_f64(share));
+        let _ = running.child.kill();
+        running.child.wait().unwrap();
+        drop(running);
+        if place.path("result/embedding.npy").exists() {
+            // It was done before it could be killed.
+            assert!(place.read("result/embedding.npy") == place.read("whole/embedding.npy"));
+        } else {
+            let run = place.done(&format!("embed {settings} --resume -o result"));
+            taken_up += usize::from(run.err.contains("taken over"));
+            assert!(
+                place.read("result/embedding.npy") == place.read("whole/embedding.npy"),
+                "moment {moment}"
+            );
+            assert!(place.read("result/nodes.txt") == place.read("whole/nodes.txt"));
+            assert!(!place.path("result/checkpoint").exists());
+        }
+        std::fs::remove_dir_all(place.path("result")).unwrap();
+    }
+    assert!(taken_up >= 3, "only {taken_up} of 20 had a finished stage");
 }
 
 /// The work cannot hear of it while it waits for standard input: the process ends all the same, without traces.

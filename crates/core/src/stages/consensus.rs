@@ -1,72 +1,70 @@
 //! Stages that look for what the views have in common.
 
-use super::{Done, Objective, Run};
+use std::time::Instant;
+
+use super::{Objective, Piece, Run};
 use crate::comm::{self, Comm};
 use crate::config::{Consensus, Init, Kind, Normalise, Solver, Stage, StopRule};
 use crate::error::Result;
+use crate::linalg::Dense;
 use crate::linalg::sum::squared_norm_of_sum;
-use crate::linalg::{Dense, Real};
 use crate::nmf::{Settings, Start};
 
 /// What the published code lets scikit-learn's NMF do for its starts.
 const INIT_ITERATIONS: usize = 200;
 const INIT_TOL: f64 = 1e-4;
 
-impl<T: Real, C: Comm> Run<'_, '_, T, C> {
-    pub(super) fn consensus_stage(&mut self, stage: &Stage) -> Result<()> {
+impl<C: Comm> Run<'_, '_, C> {
+    pub(super) fn consensus_stage(&mut self, stage: &Stage) -> Result<Vec<Piece>> {
         let active = self.active();
         // The sum of one view is that view; its scale would only be a second, worse opinion on its fit.
-        if self.config.consensus == Consensus::Pooled && active.len() > 1 {
+        let piece = if self.config.consensus == Consensus::Pooled && active.len() > 1 {
             self.pooled_stage(stage, &active)
         } else {
             self.shared_stage(stage, &active)
-        }
+        };
+        let piece = piece?;
+        self.apply(stage, &piece)?;
+        Ok(vec![piece])
     }
 
     /// One U, a V_k and a weight per view.
-    fn shared_stage(&mut self, stage: &Stage, active: &[usize]) -> Result<()> {
-        let before = self.before(active);
+    fn shared_stage(&mut self, stage: &Stage, active: &[usize]) -> Result<Piece> {
+        let began = Instant::now();
         let start = self.shared_start(stage, active)?;
         let objective = match self.config.normalise {
             Normalise::Residual => Objective::RelativeErrors,
             Normalise::None | Normalise::Max => Objective::Errors,
         };
         let factors = self.solve(stage, active, objective, start, &self.settings(Kind::Consensus))?;
-        for (&view, v_t) in active.iter().zip(&factors.v_t) {
-            self.residuals[view].subtract(&factors.u, v_t, 1.0, self.pool, self.comm);
-        }
-        let (weights, columns) = (factors.weights.clone(), stage.columns.clone());
-        let consensus = Some(Consensus::Shared);
-        self.keep(factors, Done { stage, views: active, columns, consensus, weights, before })
+        let piece = Piece::new(active, stage.columns.clone(), factors, self.config.scale, began);
+        Ok(Piece { consensus: Some(Consensus::Shared), ..piece })
     }
 
     /// One U and one V for the sum of the residuals; each view loses its share `s_k U V`.
-    fn pooled_stage(&mut self, stage: &Stage, active: &[usize]) -> Result<()> {
-        let before = self.before(active);
+    fn pooled_stage(&mut self, stage: &Stage, active: &[usize]) -> Result<Piece> {
+        let began = Instant::now();
         let mean = active.iter().map(|&view| self.residuals[view].mean(self.pool, self.comm)).sum();
         let start = self.start(stage, &["the sum of all views"], stage.columns.len(), &[mean]);
         let parts: Vec<_> = active.iter().map(|&view| &self.residuals[view].tiles).collect();
         let squared_norm = comm::sum(self.comm, self.pool.run(|| squared_norm_of_sum(&parts)));
         let objective = Objective::ErrorOfSum { squared_norm };
         let mut factors = self.solve(stage, active, objective, start, &self.settings(Kind::Consensus))?;
-        let mut scales = Vec::new();
-        for &view in active {
-            let residual = &mut self.residuals[view];
-            let scale = residual.best_scale(&factors.u, &factors.v_t[0], self.pool, self.comm);
-            residual.subtract(&factors.u, &factors.v_t[0], scale, self.pool, self.comm);
-            scales.push(scale);
-        }
+        let best_scale = |&view: &usize| {
+            self.residuals[view].best_scale(&factors.u, &factors.v_t[0], self.pool, self.comm)
+        };
+        let scales: Vec<f64> = active.iter().map(best_scale).collect();
+        let total: f64 = scales.iter().sum();
+        factors.weights = scales.iter().map(|scale| if total > 0.0 { scale / total } else { 0.0 }).collect();
         // To view k the pair is U and `s_k V`: its columns are balanced against those, as in a shared stage.
         let v_norms = factors.v_norms.remove(0);
         let of_view = |scale: &f64| v_norms.iter().map(|norm| norm * scale).collect();
         factors.v_norms = scales.iter().map(of_view).collect();
-        let total: f64 = scales.iter().sum();
-        let weights = scales.iter().map(|scale| if total > 0.0 { scale / total } else { 0.0 }).collect();
-        let (columns, consensus) = (stage.columns.clone(), Some(Consensus::Pooled));
-        self.keep(factors, Done { stage, views: active, columns, consensus, weights, before })
+        let piece = Piece::new(active, stage.columns.clone(), factors, self.config.scale, began);
+        Ok(Piece { consensus: Some(Consensus::Pooled), scales, ..piece })
     }
 
-    fn shared_start(&mut self, stage: &Stage, active: &[usize]) -> Result<Start<T>> {
+    fn shared_start(&mut self, stage: &Stage, active: &[usize]) -> Result<Start<f32>> {
         let names: Vec<&str> = active.iter().map(|&view| self.names[view]).collect();
         let mean = |&view: &usize| self.residuals[view].mean(self.pool, self.comm);
         let means: Vec<f64> = active.iter().map(mean).collect();
@@ -75,7 +73,12 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
     }
 
     /// Each view factorised alone from the common start; U is the mean of theirs.
-    fn start_from_views(&mut self, stage: &Stage, active: &[usize], common: Start<T>) -> Result<Start<T>> {
+    fn start_from_views(
+        &mut self,
+        stage: &Stage,
+        active: &[usize],
+        common: Start<f32>,
+    ) -> Result<Start<f32>> {
         let settings = Settings {
             solver: Solver::Hals,
             gamma: 1.0,
@@ -84,7 +87,7 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
             stop: StopRule::Decrease,
             epsilon: 0.0,
         };
-        let share = T::from_f64(1.0 / active.len() as f64);
+        let share = (1.0 / active.len() as f64) as f32;
         let mut u = Dense::zeros(common.u.rows(), common.u.width());
         let mut all_v = Vec::new();
         for (&view, v_t) in active.iter().zip(common.v_t) {

@@ -9,20 +9,22 @@
 //! ```
 
 mod consensus;
+mod piece;
 mod record;
 mod unique;
 
-use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
+pub(crate) use piece::Piece;
 pub use record::{Fit, Seconds, StageRecord, Stop, ViewRecord};
 
+use crate::checkpoint::Checkpoints;
 use crate::comm::{self, Comm, Local};
-use crate::config::{Config, Consensus, Init, Kind, Normalise, Plan, Scale, Stage, StopRule};
+use crate::config::{Config, Init, Kind, Normalise, Plan, Stage, StopRule};
 use crate::embedding::{Embedding, Part};
 use crate::error::{Error, Result};
-use crate::linalg::{Real, Tiles};
+use crate::linalg::Tiles;
 use crate::network::Network;
 use crate::nmf::{self, Factors, Settings, Start, StartMeans, Target, random_start};
 use crate::parallel::Pool;
@@ -83,33 +85,43 @@ impl Config {
     ///
     /// Every rank gives the same network and settings, and gets the whole result.
     pub fn fit_with<C: Comm>(&self, network: &Network, comm: &C, observer: &mut Observer<'_>) -> Result<Fit> {
+        self.fit_from(network, comm, None, observer)
+    }
+
+    /// Embeds a network, keeping each finished stage as a checkpoint.
+    ///
+    /// Stages that the checkpoints have already are not computed again, and the result has the same bits as if they
+    /// had been. Rank 0 writes; all ranks read, and their number may differ from that of the run before.
+    pub fn fit_from<C: Comm>(
+        &self,
+        network: &Network,
+        comm: &C,
+        checkpoints: Option<&Checkpoints>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Fit> {
         let plan = self.plan(network.views().len())?;
         let pool = Pool::new(self.threads)?;
         let began = Instant::now();
-        let residuals = all_residuals::<f32, C>(self, network, &pool, comm, observer)?;
+        let residuals = all_residuals(self, network, &pool, comm, observer)?;
         let views = ViewRecord::of(network, &residuals);
         let proximity_seconds = began.elapsed().as_secs_f64();
 
         let began = Instant::now();
-        let embedding = Embedding::zeros(network.nodes().clone(), plan.dim);
-        let names = network.views().iter().map(|view| view.name.as_str()).collect();
-        let rows = comm::own_rows(comm, network.nodes().len());
-        let (columns_done, stages, warnings) = (0, Vec::new(), Vec::new());
         let mut run = Run {
             config: self,
             plan: &plan,
-            names,
+            names: network.views().iter().map(|view| view.name.as_str()).collect(),
             residuals,
             pool: &pool,
             comm,
-            rows,
-            embedding,
-            stages,
-            warnings,
-            columns_done,
+            rows: comm::own_rows(comm, network.nodes().len()),
+            embedding: Embedding::zeros(network.nodes().clone(), plan.dim),
+            stages: Vec::new(),
+            warnings: Vec::new(),
+            columns_done: 0,
             observer,
         };
-        run.all_stages()?;
+        run.all_stages(checkpoints)?;
         let Run { embedding, stages, mut warnings, .. } = run;
         warnings.extend(record::convergence_warning(&stages, self));
         let seconds = Seconds { proximity: proximity_seconds, factorise: began.elapsed().as_secs_f64() };
@@ -119,13 +131,13 @@ impl Config {
 }
 
 /// The proximity matrix of every view, this rank's rows.
-fn all_residuals<T: Real, C: Comm>(
+fn all_residuals<C: Comm>(
     config: &Config,
     network: &Network,
     pool: &Pool,
     comm: &C,
     observer: &mut Observer<'_>,
-) -> Result<Vec<Residual<T>>> {
+) -> Result<Vec<Residual<f32>>> {
     let settings =
         proximity::Settings { window: config.window, negative: config.negative, isolated: config.isolated };
     let nodes = network.nodes().len();
@@ -136,14 +148,14 @@ fn all_residuals<T: Real, C: Comm>(
             let views = network.views().len();
             observer(&Progress::Proximity { view: &view.name, index, views, done, rows: rows.len() })
         };
-        let found = proximity::row_blocks::<T>(view, settings, rows.clone(), pool, &mut watch)?;
+        let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), pool, &mut watch)?;
         let mut tiles = pool.run(|| Tiles::from_blocks(rows.len(), nodes, found.blocks));
         if config.normalise == Normalise::Max {
             let mut maxima = vec![0.0; comm.size()];
-            comm.all_gather(&[tiles.max().to_f64()], &mut maxima);
+            comm.all_gather(&[f64::from(tiles.max())], &mut maxima);
             let largest = maxima.into_iter().fold(0.0, f64::max);
             if largest > 0.0 {
-                tiles.scale(T::from_f64(1.0 / largest));
+                tiles.scale((1.0 / largest) as f32);
             }
         }
         let residual = Residual::new(tiles, pool, comm);
@@ -156,11 +168,11 @@ fn all_residuals<T: Real, C: Comm>(
 }
 
 /// The state of a fit between stages.
-struct Run<'a, 'o, T, C> {
+struct Run<'a, 'o, C> {
     config: &'a Config,
     plan: &'a Plan,
     names: Vec<&'a str>,
-    residuals: Vec<Residual<T>>,
+    residuals: Vec<Residual<f32>>,
     pool: &'a Pool,
     comm: &'a C,
     /// This rank's rows.
@@ -172,8 +184,10 @@ struct Run<'a, 'o, T, C> {
     observer: &'a mut Observer<'o>,
 }
 
-impl<T: Real, C: Comm> Run<'_, '_, T, C> {
-    fn all_stages(&mut self) -> Result<()> {
+impl<C: Comm> Run<'_, '_, C> {
+    fn all_stages(&mut self, checkpoints: Option<&Checkpoints>) -> Result<()> {
+        let mut finished =
+            checkpoints.map_or(Ok(Vec::new()), |kept| kept.read(&self.rows, self.comm))?.into_iter();
         for stage in &self.plan.stages {
             if self.residuals.iter().all(Residual::is_empty) {
                 let (number, stages, zero) =
@@ -184,9 +198,16 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
                 ));
                 break;
             }
-            match stage.kind {
+            if let Some(pieces) = finished.next() {
+                pieces.iter().try_for_each(|piece| self.apply(stage, piece))?;
+                continue;
+            }
+            let pieces = match stage.kind {
                 Kind::Consensus => self.consensus_stage(stage)?,
                 Kind::Unique => self.unique_stage(stage)?,
+            };
+            if let Some(checkpoints) = checkpoints {
+                checkpoints.write(stage.number, &pieces, self.embedding.rows(), self.comm)?;
             }
         }
         Ok(())
@@ -212,7 +233,7 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
     }
 
     /// Random start for the given views (all in one target when pooled), which have these means.
-    fn start(&self, stage: &Stage, names: &[&str], width: usize, means: &[f64]) -> Start<T> {
+    fn start(&self, stage: &Stage, names: &[&str], width: usize, means: &[f64]) -> Start<f32> {
         let means = match self.config.init {
             Init::Uniform => StartMeans::below(UNIFORM_LIMIT, means.len()),
             Init::Scaled | Init::Nmf => StartMeans::fitting(means, width),
@@ -234,9 +255,9 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
         stage: &Stage,
         views: &[usize],
         objective: Objective,
-        start: Start<T>,
+        start: Start<f32>,
         settings: &Settings,
-    ) -> Result<Factors<T>> {
+    ) -> Result<Factors<f32>> {
         let view = (stage.kind == Kind::Unique).then(|| self.names[views[0]]);
         let (stages, width, dim) = (self.plan.stages.len(), start.u.width(), self.plan.dim);
         let (columns_done, observer) = (self.columns_done, &mut *self.observer);
@@ -265,23 +286,33 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
         nmf::factorize(&targets, start, settings, self.pool, self.comm, &mut watch)
     }
 
-    /// What is known of the given views before a stage changes them.
-    fn before(&self, views: &[usize]) -> Before {
-        let entries = views.iter().map(|&view| (self.names[view].to_owned(), self.residuals[view].entries));
-        Before { began: Instant::now(), entries: entries.collect() }
-    }
-
-    /// Takes note of a stage and puts its U into the embedding, in the scale asked for.
-    fn keep(&mut self, mut factors: Factors<T>, done: Done<'_>) -> Result<()> {
-        let record = self.record(&factors, &done);
-        factors.u.scale_columns(&column_scales(&factors, self.config.scale));
-        let mut whole = vec![T::ZERO; self.embedding.rows() * factors.u.stride()];
-        self.comm.all_gather(factors.u.padded(), &mut whole);
-        let rows = whole.chunks_exact(factors.u.stride());
-        let part =
-            Part { stage: record.stage, kind: record.kind, view: record.view.clone(), columns: done.columns };
-        self.columns_done += part.columns.len();
-        self.embedding.set(part, rows.map(|row| row.iter().map(|x| x.to_f64() as f32)));
+    /// Takes a piece away from its views, puts its columns into the embedding, and takes note of it.
+    fn apply(&mut self, stage: &Stage, piece: &Piece) -> Result<()> {
+        let began = Instant::now();
+        let names: Vec<String> = piece.views.iter().map(|&view| self.names[view].to_owned()).collect();
+        let named = |numbers: Vec<f64>| names.iter().cloned().zip(numbers).collect();
+        let entries = piece.views.iter().map(|&view| self.residuals[view].entries);
+        let entries = names.iter().cloned().zip(entries).collect();
+        for (at, (&view, &scale)) in piece.views.iter().zip(&piece.scales).enumerate() {
+            // The views of a pooled stage share one V.
+            let v_t = piece.v_t.get(at).unwrap_or(&piece.v_t[0]);
+            self.residuals[view].subtract(&piece.u, v_t, scale, self.pool, self.comm);
+        }
+        self.put_columns(stage, piece);
+        let left = piece.views.iter().map(|&view| self.residuals[view].share_left()).collect();
+        let record = StageRecord {
+            stage: stage.number,
+            kind: stage.kind,
+            consensus: piece.consensus,
+            view: (stage.kind == Kind::Unique).then(|| names[0].clone()),
+            columns: [piece.columns.start, piece.columns.end],
+            iterations: piece.iterations,
+            converged: piece.converged,
+            seconds: piece.seconds + began.elapsed().as_secs_f64(),
+            weights: named(piece.weights.clone()),
+            residual: named(left),
+            entries,
+        };
         let ended = (self.observer)(&Progress::Finished(&record)).is_break();
         self.stages.push(record);
         // All ranks leave together or not at all.
@@ -292,22 +323,16 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
         }
     }
 
-    fn record(&self, factors: &Factors<T>, done: &Done<'_>) -> StageRecord {
-        let name = |&view: &usize| self.names[view].to_owned();
-        let share_left = |view: &usize| (name(view), self.residuals[*view].share_left());
-        StageRecord {
-            stage: done.stage.number,
-            kind: done.stage.kind,
-            consensus: done.consensus,
-            view: (done.stage.kind == Kind::Unique).then(|| name(&done.views[0])),
-            columns: [done.columns.start, done.columns.end],
-            iterations: factors.objective.len(),
-            converged: factors.converged,
-            seconds: done.before.began.elapsed().as_secs_f64(),
-            weights: done.views.iter().map(name).zip(done.weights.iter().copied()).collect(),
-            residual: done.views.iter().map(share_left).collect(),
-            entries: done.before.entries.clone(),
-        }
+    /// Puts U into the embedding, in the scale asked for.
+    fn put_columns(&mut self, stage: &Stage, piece: &Piece) {
+        let mut u = piece.u.clone();
+        u.scale_columns(&piece.column_scales);
+        let mut whole = vec![0.0; self.embedding.rows() * u.stride()];
+        self.comm.all_gather(u.padded(), &mut whole);
+        let view = (stage.kind == Kind::Unique).then(|| self.names[piece.views[0]].to_owned());
+        let part = Part { stage: stage.number, kind: stage.kind, view, columns: piece.columns.clone() };
+        self.columns_done += part.columns.len();
+        self.embedding.set(part, whole.chunks_exact(u.stride()).map(|row| row.iter().copied()));
     }
 }
 
@@ -322,33 +347,45 @@ enum Objective {
     ErrorOfSum { squared_norm: f64 },
 }
 
-/// Views before a stage.
-struct Before {
-    began: Instant,
-    entries: BTreeMap<String, usize>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Csr;
 
-/// A stage (in a unique stage, one view of it) whose factors are found and whose residuals are taken.
-struct Done<'a> {
-    stage: &'a Stage,
-    views: &'a [usize],
-    columns: Range<usize>,
-    consensus: Option<Consensus>,
-    weights: Vec<f64>,
-    before: Before,
-}
+    /// The stages of a network whose views are the given matrices.
+    fn embed(config: &Config, views: &[(&'static str, Csr<f32>)]) -> Fit {
+        let edges: Vec<(&str, &[(&str, &str, f64)])> = vec![("x", &[("a", "b", 1.0)])];
+        let network = Network::from_edges(&edges).unwrap();
+        let (plan, pool) = (config.plan(views.len()).unwrap(), Pool::new(Some(1)).unwrap());
+        let residual = |matrix: &Csr<f32>| Residual::new(Tiles::from_csr(matrix), &pool, &Local);
+        let mut observer = |_: &Progress<'_>| ControlFlow::Continue(());
+        let mut run = Run {
+            config,
+            plan: &plan,
+            names: views.iter().map(|view| view.0).collect(),
+            residuals: views.iter().map(|view| residual(&view.1)).collect(),
+            pool: &pool,
+            comm: &Local,
+            rows: 0..2,
+            embedding: Embedding::zeros(network.nodes().clone(), plan.dim),
+            stages: Vec::new(),
+            warnings: Vec::new(),
+            columns_done: 0,
+            observer: &mut observer,
+        };
+        run.all_stages(None).unwrap();
+        let Run { embedding, stages, warnings, .. } = run;
+        let seconds = Seconds { proximity: 0.0, factorise: 0.0 };
+        Fit { embedding, views: Vec::new(), stages, warnings, seconds, threads: 1, ranks: 1 }
+    }
 
-/// What each column of U is multiplied with. A column without a counterpart in any V says nothing and becomes 0.
-fn column_scales<T>(factors: &Factors<T>, scale: Scale) -> Vec<f64> {
-    let views = factors.v_norms.len() as f64;
-    let of_column = |(column, &u_norm): (usize, &f64)| {
-        let v_norm =
-            (factors.v_norms.iter().map(|norms| norms[column] * norms[column]).sum::<f64>() / views).sqrt();
-        match scale {
-            _ if v_norm == 0.0 || u_norm == 0.0 => 0.0,
-            Scale::Raw => 1.0,
-            Scale::Balanced => (v_norm / u_norm).sqrt(),
-        }
-    };
-    factors.u_norms.iter().enumerate().map(of_column).collect()
+    #[test]
+    fn a_view_of_which_nothing_is_left_changes_nothing() {
+        let full = Csr::new(2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0f32, 2.0, 0.5, 3.0]);
+        let config = Config { dim: 12, stages: 3, max_iter: 5, ..Config::default() };
+        let alone = embed(&config, &[("full", full.clone())]);
+        let with_empty = embed(&config, &[("empty", Csr::empty(2, 2)), ("full", full)]);
+        assert_eq!(alone.embedding, with_empty.embedding);
+        assert!(with_empty.stages.iter().all(|record| !record.weights.contains_key("empty")));
+    }
 }

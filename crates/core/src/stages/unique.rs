@@ -1,24 +1,27 @@
 //! Stages that look for what each view says alone.
 
 use std::ops::Range;
+use std::time::Instant;
 
-use super::{Done, Objective, Run};
+use super::{Objective, Piece, Run};
 use crate::comm::Comm;
 use crate::config::{Kind, Split, Stage, largest_remainder};
 use crate::error::Result;
-use crate::linalg::Real;
 
-impl<T: Real, C: Comm> Run<'_, '_, T, C> {
-    pub(super) fn unique_stage(&mut self, stage: &Stage) -> Result<()> {
+impl<C: Comm> Run<'_, '_, C> {
+    pub(super) fn unique_stage(&mut self, stage: &Stage) -> Result<Vec<Piece>> {
         let mut from = stage.columns.start;
+        let mut pieces = Vec::new();
         for (view, width) in self.split(stage).into_iter().enumerate() {
             let columns = from..from + width;
             from = columns.end;
             if !columns.is_empty() && !self.residuals[view].is_empty() {
-                self.unique_view(stage, view, columns)?;
+                let piece = self.unique_view(stage, view, columns)?;
+                self.apply(stage, &piece)?;
+                pieces.push(piece);
             }
         }
-        Ok(())
+        Ok(pieces)
     }
 
     /// Columns of each view in this stage.
@@ -33,13 +36,11 @@ impl<T: Real, C: Comm> Run<'_, '_, T, C> {
         }
     }
 
-    fn unique_view(&mut self, stage: &Stage, view: usize, columns: Range<usize>) -> Result<()> {
-        let before = self.before(&[view]);
+    fn unique_view(&mut self, stage: &Stage, view: usize, columns: Range<usize>) -> Result<Piece> {
+        let began = Instant::now();
         let mean = self.residuals[view].mean(self.pool, self.comm);
         let start = self.start(stage, &[self.names[view]], columns.len(), &[mean]);
         let factors = self.solve(stage, &[view], Objective::Errors, start, &self.settings(Kind::Unique))?;
-        self.residuals[view].subtract(&factors.u, &factors.v_t[0], 1.0, self.pool, self.comm);
-        let weights = vec![1.0];
-        self.keep(factors, Done { stage, views: &[view], columns, consensus: None, weights, before })
+        Ok(Piece::new(&[view], columns, factors, self.config.scale, began))
     }
 }

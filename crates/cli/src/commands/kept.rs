@@ -1,0 +1,71 @@
+//! The finished stages that `embed` keeps in `DIR/checkpoint` while it runs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use manyview::checkpoint::{Checkpoints, Identity};
+use manyview::{Config, Error, Network};
+
+use crate::args::CheckpointArgs;
+use crate::interrupt;
+use crate::ui::{Reporter, plural};
+
+/// What is to be done with finished stages.
+pub(super) struct Kept {
+    folder: PathBuf,
+    wanted: bool,
+    resume: bool,
+    keep: bool,
+}
+
+impl Kept {
+    /// Looks what is there, before a network is read: stages of an interrupted run are not thrown away unasked.
+    pub(super) fn look(output: &Path, args: &CheckpointArgs, force: bool) -> Result<Self> {
+        let folder = output.join("checkpoint");
+        let there = Checkpoints::count(&folder);
+        if there > 0 && !args.resume && !force {
+            let (stages, folder) = (plural(there, "finished stage"), folder.display());
+            return Err(Error::Config(format!(
+                "{folder} holds {stages} of an interrupted run; pass --resume to go on, or --force to begin anew"
+            ))
+            .into());
+        }
+        Ok(Kept { folder, wanted: !args.no_checkpoint, resume: args.resume, keep: args.keep_checkpoint })
+    }
+
+    /// Opens the folder for this network and these settings.
+    pub(super) fn open(
+        &self,
+        config: &Config,
+        network: &Network,
+        reporter: &Reporter,
+    ) -> Result<Option<Checkpoints>> {
+        if !self.wanted {
+            return Ok(None);
+        }
+        let identity = Identity::of(config, network);
+        if !self.resume {
+            interrupt::keeps(self.folder.clone());
+            return Ok(Some(Checkpoints::begin(&self.folder, identity)?));
+        }
+        let (checkpoints, found) = Checkpoints::resume(&self.folder, identity)?;
+        interrupt::keeps(self.folder.clone());
+        if let Some(damaged) = found.damaged {
+            reporter.say(&format!("warning: {damaged}"));
+        }
+        let folder = self.folder.display();
+        reporter.say(&match found.stages {
+            0 => format!("{folder} holds no finished stage; beginning with the first"),
+            stages => format!("{} taken over from {folder}", plural(stages, "finished stage")),
+        });
+        Ok(Some(checkpoints))
+    }
+
+    /// The result is written: the stages have done their duty.
+    pub(super) fn close(&self, checkpoints: Option<Checkpoints>) -> Result<()> {
+        match checkpoints {
+            Some(checkpoints) if !self.keep => Ok(checkpoints.remove()?),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What makes two runs the same: program, settings and data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::config::Config;
+use crate::linalg::Csr;
+use crate::network::Network;
+use crate::random::mix_words;
+
+/// The program, the settings and the data of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Identity {
+    program: String,
+    config: Value,
+    nodes: u64,
+    views: Vec<ViewIdentity>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct ViewIdentity {
+    name: String,
+    directed: bool,
+    edges: u64,
+}
+
+impl Identity {
+    /// The identity of a fit with these settings. The number of threads is no part of it: it changes no bit.
+    pub fn of(config: &Config, network: &Network) -> Self {
+        let config = Config { threads: None, ..config.resolved(network.views().len()) };
+        let view = |view: &crate::network::View| ViewIdentity {
+            name: view.name.clone(),
+            directed: view.directed,
+            edges: fingerprint(&view.adjacency),
+        };
+        let ids = network.nodes().iter().map(crate::random::text_key);
+        Identity {
+            program: env!("CARGO_PKG_VERSION").into(),
+            config: serde_json::to_value(config).expect("settings are plain values"),
+            nodes: mix_words(ids),
+            views: network.views().iter().map(view).collect(),
+        }
+    }
+
+    /// What tells `other` from this, in words; `None` when nothing does.
+    pub(super) fn difference(&self, other: &Identity) -> Option<String> {
+        if self.program != other.program {
+            return Some(format!("it was made by version {}, this is {}", other.program, self.program));
+        }
+        if let Some(difference) = setting_difference(&self.config, &other.config) {
+            return Some(difference);
+        }
+        let names =
+            |identity: &Identity| identity.views.iter().map(|view| view.name.clone()).collect::<Vec<_>>();
+        if names(self) != names(other) {
+            return Some(format!(
+                "its views were {}, now they are {}",
+                names(other).join(", "),
+                names(self).join(", ")
+            ));
+        }
+        if self.nodes != other.nodes {
+            return Some("its nodes were others, or in another order".into());
+        }
+        let changed = self.views.iter().zip(&other.views).find(|(now, then)| now != then);
+        changed.map(|(view, _)| format!("the edges of view \"{}\" were others", view.name))
+    }
+}
+
+fn setting_difference(now: &Value, then: &Value) -> Option<String> {
+    let (now, then) = (now.as_object()?, then.as_object()?);
+    let changed = now.iter().find(|(name, value)| then.get(*name) != Some(value));
+    changed.map(|(name, value)| {
+        let then = then.get(name).map_or_else(|| "not set".into(), Value::to_string);
+        format!("its {name} was {then}, now it is {value}")
+    })
+}
+
+fn fingerprint(matrix: &Csr<f64>) -> u64 {
+    let indptr = matrix.indptr().iter().map(|&start| start as u64);
+    let indices = matrix.indices().iter().map(|&col| u64::from(col));
+    let values = matrix.values().iter().map(|value| value.to_bits());
+    mix_words(indptr.chain(indices).chain(values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(weight: f64, third: &str) -> Network {
+        Network::from_edges(&[("calls", &[("a", "b", 1.0), ("b", third, weight)])]).unwrap()
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let base = Identity::of(&Config::default(), &network(1.0, "c"));
+        let threads = Config { threads: Some(7), ..Config::default() };
+        assert_eq!(base.difference(&Identity::of(&threads, &network(1.0, "c"))), None);
+        let gamma = Config { gamma: 2.0, ..Config::default() };
+        let words = base.difference(&Identity::of(&gamma, &network(1.0, "c"))).unwrap();
+        assert_eq!(words, "its gamma was 2.0, now it is 5.0");
+        let words = base.difference(&Identity::of(&Config::default(), &network(2.0, "c"))).unwrap();
+        assert_eq!(words, "the edges of view \"calls\" were others");
+        let words = base.difference(&Identity::of(&Config::default(), &network(1.0, "d"))).unwrap();
+        assert_eq!(words, "its nodes were others, or in another order");
+        let older = Identity { program: "0.0.1".into(), ..base.clone() };
+        assert!(base.difference(&older).unwrap().contains("version 0.0.1"));
+    }
+
+    #[test]
+    fn an_identity_survives_the_disk() {
+        let identity =
+            Identity::of(&Config { tol: 1e-7, gamma: 0.1, ..Config::default() }, &network(0.3, "c"));
+        let text = serde_json::to_string(&identity).unwrap();
+        assert_eq!(serde_json::from_str::<Identity>(&text).unwrap().difference(&identity), None);
+    }
+}

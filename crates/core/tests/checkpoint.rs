@@ -1,0 +1,197 @@
+//! Runs that are broken off and taken up again.
+
+mod common;
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use common::planted;
+use manyview::checkpoint::{Checkpoints, Identity};
+use manyview::comm::{Local, Threads};
+use manyview::config::{Consensus, Preset};
+use manyview::generate::Planted;
+use manyview::stages::Progress;
+use manyview::{Config, Error, Fit, Network};
+
+fn network() -> Network {
+    let settings =
+        Planted { nodes: 300, views: 3, communities: 5, degree: vec![6.0], seed: 9, ..Planted::default() };
+    planted(&settings, &[0, 1, 2])
+}
+
+fn config() -> Config {
+    Config { dim: 40, stages: 5, max_iter: 12, threads: Some(2), ..Config::default() }
+}
+
+/// Runs until `stages` stages are finished and kept.
+fn break_off(config: &Config, network: &Network, folder: &Path, stages: usize) {
+    let checkpoints = Checkpoints::begin(folder, Identity::of(config, network)).unwrap();
+    let result = config.fit_from(network, &Local, Some(&checkpoints), &mut |now| match now {
+        Progress::Iteration { stage, .. } if *stage == stages + 1 => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    assert!(matches!(result, Err(Error::Interrupted)));
+    assert_eq!(Checkpoints::count(folder), stages);
+}
+
+fn resume(config: &Config, network: &Network, folder: &Path) -> (Fit, usize) {
+    let (checkpoints, found) = Checkpoints::resume(folder, Identity::of(config, network)).unwrap();
+    let fit =
+        config.fit_from(network, &Local, Some(&checkpoints), &mut |_| ControlFlow::Continue(())).unwrap();
+    (fit, found.stages)
+}
+
+/// All of a fit but its times.
+fn assert_same(a: &Fit, b: &Fit) {
+    assert_eq!(a.embedding, b.embedding);
+    assert_eq!(a.warnings, b.warnings);
+    assert_eq!(a.stages.len(), b.stages.len());
+    for (a, b) in a.stages.iter().zip(&b.stages) {
+        let told = |record: &manyview::stages::StageRecord| {
+            let record = manyview::stages::StageRecord { seconds: 0.0, ..record.clone() };
+            serde_json::to_string(&record).unwrap()
+        };
+        assert_eq!(told(a), told(b));
+    }
+}
+
+#[test]
+fn a_run_taken_up_anywhere_ends_with_the_same_bits() {
+    let network = network();
+    let variants = [
+        config(),
+        Config { consensus: Consensus::Shared, unique_first: true, ..config() },
+        Config {
+            dim: 40,
+            stages: 4,
+            consensus_stages: Some(2),
+            max_iter: 12,
+            ..Config::preset(Preset::Authors)
+        },
+    ];
+    for config in variants {
+        let whole = config.fit(&network).unwrap();
+        for stages in 0..config.stages {
+            let folder = tempfile::tempdir().unwrap();
+            let folder = folder.path().join("checkpoint");
+            break_off(&config, &network, &folder, stages);
+            // Another number of threads changes nothing.
+            let other = Config { threads: Some(1), ..config.clone() };
+            let (fit, taken) = resume(&other, &network, &folder);
+            assert_eq!(taken, stages);
+            assert_same(&fit, &whole);
+        }
+    }
+}
+
+#[test]
+fn damage_costs_only_the_stages_from_there_on() {
+    let (network, config) = (network(), config());
+    let whole = config.fit(&network).unwrap();
+    type Harm = fn(&mut Vec<u8>);
+    let harms: [(&str, Harm); 5] = [
+        ("one bit", |bytes| {
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 4;
+        }),
+        ("the end cut off", |bytes| bytes.truncate(bytes.len() - 9)),
+        ("nothing left", Vec::clear),
+        ("a wrong length of the header", |bytes| bytes[20] = 255),
+        ("another layout", |bytes| bytes[15] = b'9'),
+    ];
+    for (what, harm) in harms {
+        let folder = tempfile::tempdir().unwrap();
+        break_off(&config, &network, folder.path(), 4);
+        let path = folder.path().join("0003.stage");
+        let mut bytes = fs::read(&path).unwrap();
+        harm(&mut bytes);
+        fs::write(&path, bytes).unwrap();
+        let (_, found) = Checkpoints::resume(folder.path(), Identity::of(&config, &network)).unwrap();
+        assert_eq!(found.stages, 2, "{what}");
+        assert!(found.damaged.unwrap().contains("0003.stage"), "{what}");
+        let (fit, _) = resume(&config, &network, folder.path());
+        assert_same(&fit, &whole);
+    }
+}
+
+#[test]
+fn a_missing_stage_ends_those_that_count() {
+    let (network, config) = (network(), config());
+    let folder = tempfile::tempdir().unwrap();
+    break_off(&config, &network, folder.path(), 4);
+    fs::remove_file(folder.path().join("0002.stage")).unwrap();
+    let (fit, taken) = resume(&config, &network, folder.path());
+    assert_eq!(taken, 1);
+    assert_same(&fit, &config.fit(&network).unwrap());
+}
+
+#[test]
+fn checkpoints_of_another_run_are_refused_with_the_difference() {
+    let (network, config) = (network(), config());
+    let folder = tempfile::tempdir().unwrap();
+    break_off(&config, &network, folder.path(), 2);
+    let other = Config { seed: 1, ..config };
+    let error = Checkpoints::resume(folder.path(), Identity::of(&other, &network)).unwrap_err();
+    assert!(error.to_string().contains("its seed was 0, now it is 1"), "{error}");
+}
+
+#[test]
+fn beginning_and_removing_leave_nothing_of_ours() {
+    let (network, config) = (network(), config());
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("checkpoint");
+    break_off(&config, &network, &inner, 2);
+    fs::write(inner.join("notes.txt"), "mine").unwrap();
+    let checkpoints = Checkpoints::begin(&inner, Identity::of(&config, &network)).unwrap();
+    assert_eq!(fs::read_dir(&inner).unwrap().count(), 1);
+    fs::remove_file(inner.join("notes.txt")).unwrap();
+    checkpoints.remove().unwrap();
+    assert!(!inner.exists());
+    checkpoints.remove().unwrap();
+}
+
+#[test]
+fn another_number_of_ranks_can_go_on() {
+    let network = network();
+    let config = Config { tol: 0.0, threads: Some(1), ..config() };
+    let whole = config.fit(&network).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    break_off(&config, &network, folder.path(), 3);
+    let (checkpoints, _) = Checkpoints::resume(folder.path(), Identity::of(&config, &network)).unwrap();
+    let fits = Threads::run(3, |comm| {
+        config.fit_from(&network, comm, Some(&checkpoints), &mut |_| ControlFlow::Continue(())).unwrap()
+    });
+    let scale = whole.embedding.values().iter().copied().fold(0.0, f32::max);
+    for fit in &fits {
+        assert_eq!(fit.embedding, fits[0].embedding);
+        let taken_over =
+            whole.stages.iter().filter(|record| record.stage <= 3).map(|record| record.columns[1]);
+        let taken_over = taken_over.max().unwrap();
+        for row in 0..300 {
+            let (here, there) = (fit.embedding.row(row), whole.embedding.row(row));
+            assert_eq!(here[..taken_over], there[..taken_over], "what was taken over is the same to the bit");
+            assert!(here.iter().zip(there).all(|(x, y)| (x - y).abs() / scale < 1e-3));
+        }
+    }
+    // What three ranks kept, one can read.
+    assert_eq!(Checkpoints::count(folder.path()), 5);
+    let (fit, taken) = resume(&config, &network, folder.path());
+    assert_eq!((taken, &fit.embedding), (5, &fits[0].embedding));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error() {
+    let (network, config) = (network(), config());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let inner = file.join("checkpoint");
+    let checkpoints =
+        Checkpoints::begin(&folder.path().join("other"), Identity::of(&config, &network)).unwrap();
+    drop(checkpoints);
+    let result = Checkpoints::begin(&inner, Identity::of(&config, &network)).and_then(|checkpoints| {
+        config.fit_from(&network, &Local, Some(&checkpoints), &mut |_| ControlFlow::Continue(()))
+    });
+    assert!(matches!(result, Err(Error::Io { .. })), "{result:?}");
+}
