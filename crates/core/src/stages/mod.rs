@@ -354,8 +354,7 @@ mod tests {
 
     /// The stages of a network whose views are the given matrices.
     fn embed(config: &Config, views: &[(&'static str, Csr<f32>)]) -> Fit {
-        let edges: Vec<(&str, &[(&str, &str, f64)])> = vec![("x", &[("a", "b", 1.0)])];
-        let network = Network::from_edges(&edges).unwrap();
+        let network = Network::from_edges(&[("x", &[("a", "b", 1.0)])]).unwrap();
         let (plan, pool) = (config.plan(views.len()).unwrap(), Pool::new(Some(1)).unwrap());
         let residual = |matrix: &Csr<f32>| Residual::new(Tiles::from_csr(matrix), &pool, &Local);
         let mut observer = |_: &Progress<'_>| ControlFlow::Continue(());
