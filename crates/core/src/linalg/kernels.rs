@@ -12,8 +12,16 @@ use super::{Dense, Real, Tiles};
 /// inlined is compiled for the baseline.
 #[inline(always)]
 pub(crate) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(test)]
+    if PORTABLE.load(std::sync::atomic::Ordering::Relaxed) {
+        return f();
+    }
     pulp::Arch::new().dispatch(f)
 }
+
+/// Lets tests run the kernels as a machine without wide vectors would.
+#[cfg(test)]
+pub(crate) static PORTABLE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
 /// Calls `$body` with the constant `$width` for each window of columns of a factor with stride `$stride`.
 macro_rules! for_each_window {

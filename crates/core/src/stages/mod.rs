@@ -378,6 +378,25 @@ mod tests {
         Fit { embedding, views: Vec::new(), stages, warnings, seconds, threads: 1, ranks: 1 }
     }
 
+    /// Other tests may run with the switch thrown: it may not matter to them, and that is the point.
+    #[test]
+    fn machines_without_wide_vectors_get_the_same_bits() {
+        use crate::config::{Preset, Solver};
+        use crate::linalg::kernels::PORTABLE;
+        use std::sync::atomic::Ordering;
+
+        let network = crate::digits::network().unwrap();
+        let presets = Preset::ALL.map(Config::preset);
+        for base in presets.into_iter().chain([Config { solver: Solver::Mu, ..Config::default() }]) {
+            let config = Config { dim: 48, stages: 2, consensus_stages: Some(1), max_iter: 4, ..base };
+            let wide = config.fit(&network).unwrap();
+            PORTABLE.store(true, Ordering::Relaxed);
+            let portable = config.fit(&network).unwrap();
+            PORTABLE.store(false, Ordering::Relaxed);
+            assert_eq!(wide.embedding, portable.embedding);
+        }
+    }
+
     #[test]
     fn a_view_of_which_nothing_is_left_changes_nothing() {
         let full = Csr::new(2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0f32, 2.0, 0.5, 3.0]);
