@@ -10,15 +10,16 @@
 
 mod consensus;
 mod record;
+mod split;
 mod unique;
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
-pub use record::{Fit, Seconds, StageRecord, Stop, ViewRecord};
+pub use record::{Fit, OwnWork, Seconds, StageRecord, Stop, ViewRecord};
 
-use crate::comm::{self, Comm, Local};
+use crate::comm::{self, Comm, Local, Timed};
 use crate::config::{Config, Consensus, Init, Kind, Normalise, Plan, Scale, Stage, StopRule};
 use crate::embedding::{Embedding, Part};
 use crate::error::{Error, Result};
@@ -85,15 +86,17 @@ impl Config {
     pub fn fit_with<C: Comm>(&self, network: &Network, comm: &C, observer: &mut Observer<'_>) -> Result<Fit> {
         let plan = self.plan(network.views().len())?;
         let pool = Pool::new(self.threads)?;
+        let comm = &Timed::new(comm);
         let began = Instant::now();
-        let residuals = all_residuals::<f32, C>(self, network, &pool, comm, observer)?;
+        let (rows, residuals) = all_residuals::<f32, _>(self, network, &pool, comm, observer)?;
         let views = ViewRecord::of(network, &residuals);
+        let mut own = OwnWork::begin(rows.len(), &residuals);
         let proximity_seconds = began.elapsed().as_secs_f64();
+        own.proximity_took(proximity_seconds, comm.traffic());
 
         let began = Instant::now();
         let embedding = Embedding::zeros(network.nodes().clone(), plan.dim);
         let names = network.views().iter().map(|view| view.name.as_str()).collect();
-        let rows = comm::own_rows(comm, network.nodes().len());
         let (columns_done, stages, warnings) = (0, Vec::new(), Vec::new());
         let mut run = Run {
             config: self,
@@ -113,46 +116,46 @@ impl Config {
         let Run { embedding, stages, mut warnings, .. } = run;
         warnings.extend(record::convergence_warning(&stages, self));
         let seconds = Seconds { proximity: proximity_seconds, factorise: began.elapsed().as_secs_f64() };
+        own.stages_took(seconds.factorise, comm.traffic());
         let (threads, ranks) = (pool.threads(), comm.size());
-        Ok(Fit { embedding, views, stages, warnings, seconds, threads, ranks })
+        Ok(Fit { embedding, views, stages, warnings, seconds, threads, ranks, own })
     }
 }
 
-/// The proximity matrix of every view, this rank's rows.
+/// This rank's rows, and those rows of the proximity matrix of every view.
 fn all_residuals<T: Real, C: Comm>(
     config: &Config,
     network: &Network,
     pool: &Pool,
     comm: &C,
     observer: &mut Observer<'_>,
-) -> Result<Vec<Residual<T>>> {
+) -> Result<(Range<usize>, Vec<Residual<T>>)> {
     let settings =
         proximity::Settings { window: config.window, negative: config.negative, isolated: config.isolated };
     let nodes = network.nodes().len();
-    let rows = comm::own_rows(comm, nodes);
+    let rows = split::own_rows::<T, C>(network, settings, pool, comm, observer)?;
     let mut residuals = Vec::new();
     for (index, view) in network.views().iter().enumerate() {
         let mut watch = |done| {
             let views = network.views().len();
             observer(&Progress::Proximity { view: &view.name, index, views, done, rows: rows.len() })
         };
-        let found = proximity::row_blocks::<T>(view, settings, rows.clone(), pool, &mut watch)?;
+        let found = proximity::row_blocks::<T>(view, settings, rows.clone(), pool, &mut watch);
+        let found = comm::agree(comm, found)?;
         let mut tiles = pool.run(|| Tiles::from_blocks(rows.len(), nodes, found.blocks));
         if config.normalise == Normalise::Max {
-            let mut maxima = vec![0.0; comm.size()];
-            comm.all_gather(&[tiles.max().to_f64()], &mut maxima);
-            let largest = maxima.into_iter().fold(0.0, f64::max);
+            let largest = comm::max(comm, tiles.max().to_f64());
             if largest > 0.0 {
                 tiles.scale(T::from_f64(1.0 / largest));
             }
         }
         let residual = Residual::new(tiles, pool, comm);
         if residual.is_empty() {
-            return Err(proximity::nothing_survives(view, settings, found.largest));
+            return Err(proximity::nothing_survives(view, settings, comm::max(comm, found.largest)));
         }
         residuals.push(residual);
     }
-    Ok(residuals)
+    Ok((rows, residuals))
 }
 
 /// The state of a fit between stages.
