@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All tests, on a fresh Debian-like machine with Rust and Python: installs what is missing, then checks formatting,
-# lints, documentation, the Rust tests, the README's commands, and our files with NumPy, SciPy and scikit-learn.
+# lints, documentation, the Rust tests, ranks over MPI, the README's commands, and our files with NumPy, SciPy and scikit-learn.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -39,13 +39,24 @@ step "formatting"
 cargo fmt --all --check
 
 step "lints"
-cargo clippy --workspace --all-targets --locked -- -D warnings
+cargo clippy --workspace --exclude manyview-mpi --all-targets --locked -- -D warnings
 
 step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked --quiet
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude manyview-mpi --no-deps --document-private-items --locked --quiet
 
 step "tests"
-cargo test --workspace --locked --quiet
+cargo test --workspace --exclude manyview-mpi --locked --quiet
+
+step "several ranks over MPI"
+# In a shell of its own: need_packages ends it where it may not install, and the other tests go on.
+have_mpi() { have mpicc && have mpirun && [ -n "$(find /usr/lib /usr/local/lib -name 'libclang*.so*' -print -quit 2>/dev/null)" ]; }
+have_mpi || (need_packages openmpi-bin libopenmpi-dev libclang-dev clang) || true
+if have_mpi; then
+  mpirun --version | head -n 1
+  crates/mpi/test.sh
+else
+  printf '\n*** skipped: no MPI (mpicc, mpirun) or no libclang here; nothing was tested on several ranks ***\n\n'
+fi
 
 step "the release build, and our files in NumPy, SciPy and scikit-learn"
 cargo build --release --locked

@@ -18,21 +18,33 @@ pub(crate) const EXIT_CODE: u8 = 130;
 const PATIENCE: Duration = Duration::from_millis(800);
 
 static ASKED: AtomicBool = AtomicBool::new(false);
+static SPEAKS: AtomicBool = AtomicBool::new(true);
 static OUTPUT: Mutex<Option<Traces>> = Mutex::new(None);
 static CHECKPOINTS: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// From now on Ctrl-C ends the work instead of killing the process; to be called before a folder is made, which
 /// would be left behind otherwise.
 pub(crate) fn watch_for_it() -> anyhow::Result<()> {
-    ctrlc::set_handler(|| {
-        ASKED.store(true, Ordering::Relaxed);
-        // This runs on a thread of its own; when the work ends in time, the process is gone before it wakes.
-        std::thread::sleep(PATIENCE);
-        remove_traces();
+    ctrlc::set_handler(|| end_within(PATIENCE)).context("cannot watch for Ctrl-C")
+}
+
+/// Asks the work to end, and ends the process when it has not after that time.
+///
+/// To be called on a thread of its own: when the work ends in time, the process is gone before that wakes.
+pub(crate) fn end_within(patience: Duration) -> ! {
+    ASKED.store(true, Ordering::Relaxed);
+    std::thread::sleep(patience);
+    remove_traces();
+    if SPEAKS.load(Ordering::Relaxed) {
         eprintln!("{}", sentence());
-        std::process::exit(EXIT_CODE.into());
-    })
-    .context("cannot watch for Ctrl-C")
+    }
+    std::process::exit(EXIT_CODE.into());
+}
+
+/// One sentence for all ranks.
+#[cfg(feature = "mpi")]
+pub(crate) fn only_rank_0_speaks(rank: usize) {
+    SPEAKS.store(rank == 0, Ordering::Relaxed);
 }
 
 /// The folder in which unfinished files may lie when the process has to be ended.

@@ -4,6 +4,7 @@
 //! 2 the command makes no sense as given, 130 interrupted.
 
 mod args;
+mod backend;
 mod commands;
 mod interrupt;
 mod ui;
@@ -13,38 +14,36 @@ use std::process::ExitCode;
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
+    use backend::{alone, on_all_ranks};
     let cli = Cli::read();
-    let result = match &cli.command {
-        Command::Embed(args) => commands::embed::run(args),
-        Command::Proximity(args) => commands::proximity::run(args),
-        Command::Generate(args) => commands::generate::run(args),
-        Command::Demo(args) => commands::demo::run(args),
-        Command::Completions(args) => commands::completions::run(args),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report(&error),
+    match &cli.command {
+        Command::Embed(args) => on_all_ranks(|ranks| commands::embed::run(args, ranks)),
+        Command::Proximity(args) => alone(|| commands::proximity::run(args)),
+        Command::Generate(args) => alone(|| commands::generate::run(args)),
+        Command::Demo(args) => on_all_ranks(|ranks| commands::demo::run(args, ranks)),
+        Command::Completions(args) => alone(|| commands::completions::run(args)),
     }
 }
 
-fn report(error: &anyhow::Error) -> ExitCode {
+/// Says what went wrong, and at which place if that is not clear; returns the exit code.
+fn report(error: &anyhow::Error, place: &str) -> u8 {
     match error.downcast_ref::<manyview::Error>() {
         Some(manyview::Error::Interrupted) => {
             eprintln!("{}", interrupt::sentence());
-            ExitCode::from(interrupt::EXIT_CODE)
+            interrupt::EXIT_CODE
         }
         // The library's sentences are complete; what the system said is in them already.
         Some(manyview::Error::Config(sentence)) => {
-            eprintln!("error: {sentence}");
-            ExitCode::from(2)
+            eprintln!("error{place}: {sentence}");
+            2
         }
         Some(other) => {
-            eprintln!("error: {other}");
-            ExitCode::FAILURE
+            eprintln!("error{place}: {other}");
+            1
         }
         None => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            eprintln!("error{place}: {error:#}");
+            1
         }
     }
 }

@@ -82,6 +82,28 @@ pub(crate) fn row_blocks<T: Real>(
     Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max) })
 }
 
+/// How many entries the given rows have; costs as much as computing them.
+pub(crate) fn count_entries<T: Real>(
+    view: &View,
+    settings: Settings,
+    rows: &[usize],
+    pool: &Pool,
+    watch: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Vec<usize>> {
+    let walk = Walk::<T>::new(view, settings);
+    let groups: Vec<&[usize]> = rows.chunks(TOGETHER).collect();
+    let task = |scratch: &mut Scratch<T>, index: usize, cancelled: &AtomicBool| {
+        let group = groups[index];
+        walk.group(group.iter().copied(), scratch, cancelled)?;
+        let counts: Vec<usize> = scratch.found[..group.len()].iter().map(Vec::len).collect();
+        scratch.found.iter_mut().for_each(Vec::clear);
+        Some(counts)
+    };
+    let scratch = || Scratch::new(walk.degrees.len());
+    let counts = pool.map_watched(groups.len(), scratch, task, &mut |_| watch());
+    Ok(counts.ok_or(Error::Interrupted)?.concat())
+}
+
 /// The error for a view of whose pairs none survives; `largest` is the largest value of `b X`.
 pub(crate) fn nothing_survives(view: &View, settings: Settings, largest: f64) -> Error {
     let (name, window, negative) = (&view.name, settings.window, settings.negative);
@@ -155,26 +177,10 @@ impl<'a, T: Real> Walk<'a, T> {
         let mut largest = 0.0f64;
         for first in rows.clone().step_by(TOGETHER) {
             let group = first..(first + TOGETHER).min(rows.end);
-            self.first_step(group.clone(), scratch);
-            for _ in 1..self.settings.window {
-                if cancelled.load(Ordering::Relaxed) {
-                    return None;
-                }
-                vectorised(
-                    #[inline(always)]
-                    || take_step(&self.step, &scratch.now, &mut scratch.next, &mut scratch.sum),
-                );
-                std::mem::swap(&mut scratch.now, &mut scratch.next);
-            }
-            let window = self.settings.window as f64;
-            let threshold = T::from_f64(self.settings.negative * window);
-            let most = vectorised(
-                #[inline(always)]
-                || collect_above(&scratch.sum, threshold, &mut scratch.found),
-            );
-            largest = largest.max(most.to_f64() / window);
+            let most = self.group(group.clone(), scratch, cancelled)?;
+            largest = largest.max(most.to_f64() / self.settings.window as f64);
             for (row, found) in group.zip(&mut scratch.found) {
-                self.finish_row(row, threshold, found, &mut indices, &mut values);
+                self.finish_row(row, found, &mut indices, &mut values);
                 indptr.push(indices.len());
             }
             scratch.found.iter_mut().for_each(Vec::clear);
@@ -182,8 +188,38 @@ impl<'a, T: Real> Walk<'a, T> {
         Some((Csr::new(self.adjacency.cols(), indptr, indices, values), largest))
     }
 
+    /// Up to [`TOGETHER`] rows: leaves their sums above the threshold in `found`, and returns the largest of all.
+    fn group(
+        &self,
+        rows: impl Iterator<Item = usize>,
+        scratch: &mut Scratch<T>,
+        cancelled: &AtomicBool,
+    ) -> Option<T> {
+        self.first_step(rows, scratch);
+        for _ in 1..self.settings.window {
+            if cancelled.load(Ordering::Relaxed) {
+                return None;
+            }
+            vectorised(
+                #[inline(always)]
+                || take_step(&self.step, &scratch.now, &mut scratch.next, &mut scratch.sum),
+            );
+            std::mem::swap(&mut scratch.now, &mut scratch.next);
+        }
+        let threshold = self.threshold();
+        Some(vectorised(
+            #[inline(always)]
+            || collect_above(&scratch.sum, threshold, &mut scratch.found),
+        ))
+    }
+
+    /// What a sum over the steps must exceed to survive.
+    fn threshold(&self) -> T {
+        T::from_f64(self.settings.negative * self.settings.window as f64)
+    }
+
     /// `z_1`, which is sparse: `vol A_ij / (d_i d_j)`.
-    fn first_step(&self, group: Range<usize>, scratch: &mut Scratch<T>) {
+    fn first_step(&self, group: impl Iterator<Item = usize>, scratch: &mut Scratch<T>) {
         scratch.now.fill([T::ZERO; TOGETHER]);
         for (lane, row) in group.enumerate() {
             let (cols, weights) = self.adjacency.row(row);
@@ -199,16 +235,10 @@ impl<'a, T: Real> Walk<'a, T> {
     }
 
     /// Appends a row: logarithms of what survived, and the diagonal of an isolated node where that is wanted.
-    fn finish_row(
-        &self,
-        row: usize,
-        threshold: T,
-        found: &mut [(u32, T)],
-        indices: &mut Vec<u32>,
-        values: &mut Vec<T>,
-    ) {
+    fn finish_row(&self, row: usize, found: &mut [(u32, T)], indices: &mut Vec<u32>, values: &mut Vec<T>) {
         let alone = self.settings.isolated == Isolated::Loop && self.degrees[row] == 0.0 && found.is_empty();
         let diagonal = alone.then(|| (row as u32, T::from_f64(self.volume / self.settings.negative).ln()));
+        let threshold = self.threshold();
         let logs = found.iter().map(|&(col, sum)| (col, (sum / threshold).ln()));
         for (col, value) in logs.chain(diagonal) {
             if value > T::ZERO {

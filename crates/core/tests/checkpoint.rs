@@ -26,7 +26,7 @@ fn config() -> Config {
 
 /// Runs until `stages` stages are finished and kept.
 fn break_off(config: &Config, network: &Network, folder: &Path, stages: usize) {
-    let checkpoints = Checkpoints::begin(folder, Identity::of(config, network)).unwrap();
+    let checkpoints = Checkpoints::begin(folder, Identity::of(config, network), 0).unwrap();
     let result = config.fit_from(network, &Local, Some(&checkpoints), &mut |now| match now {
         Progress::Iteration { stage, .. } if *stage == stages + 1 => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
@@ -143,7 +143,7 @@ fn beginning_and_removing_leave_nothing_of_ours() {
     let inner = folder.path().join("checkpoint");
     break_off(&config, &network, &inner, 2);
     fs::write(inner.join("notes.txt"), "mine").unwrap();
-    let checkpoints = Checkpoints::begin(&inner, Identity::of(&config, &network)).unwrap();
+    let checkpoints = Checkpoints::begin(&inner, Identity::of(&config, &network), 0).unwrap();
     assert_eq!(fs::read_dir(&inner).unwrap().count(), 1);
     fs::remove_file(inner.join("notes.txt")).unwrap();
     checkpoints.remove().unwrap();
@@ -187,10 +187,7 @@ fn a_folder_that_cannot_be_written_is_an_error() {
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let inner = file.join("checkpoint");
-    let checkpoints =
-        Checkpoints::begin(&folder.path().join("other"), Identity::of(&config, &network)).unwrap();
-    drop(checkpoints);
-    let result = Checkpoints::begin(&inner, Identity::of(&config, &network)).and_then(|checkpoints| {
+    let result = Checkpoints::begin(&inner, Identity::of(&config, &network), 0).and_then(|checkpoints| {
         config.fit_from(&network, &Local, Some(&checkpoints), &mut |_| ControlFlow::Continue(()))
     });
     assert!(matches!(result, Err(Error::Io { .. })), "{result:?}");

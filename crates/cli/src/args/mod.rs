@@ -179,7 +179,11 @@ impl Cli {
             if takes_value { arg.allow_negative_numbers(true) } else { arg }
         };
         let command = Cli::command().mut_subcommands(|command| command.mut_args(numbers));
-        Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+        let typed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+        typed.unwrap_or_else(|error| {
+            crate::backend::wait_unless_first();
+            error.exit()
+        })
     }
 }
 

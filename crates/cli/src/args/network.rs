@@ -75,6 +75,12 @@ impl NetworkArgs {
         Ok(Source::Views(views))
     }
 
+    /// Whether a part of it comes from standard input.
+    pub(crate) fn uses_standard_input(&self) -> bool {
+        let dash = |path: &PathBuf| path.as_os_str() == "-";
+        self.network.iter().chain(&self.nodes).any(dash) || self.view.iter().any(|view| view.ends_with("=-"))
+    }
+
     /// How to read it.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {

@@ -4,27 +4,31 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use manyview::checkpoint::Checkpoints;
-use manyview::comm::Local;
-use manyview::io::{Format, OutputFolder, RunRecord, RunSeconds, write_npy_to};
-use manyview::{Config, Fit, Network};
+use manyview::comm::Comm;
+use manyview::io::{Format, OutputFolder, RankRecord, RunRecord, RunSeconds, write_npy_to};
+use manyview::{Config, Error, Fit, Network};
 
 use super::kept::Kept;
 use super::{command_line, read};
 use crate::args::EmbedArgs;
+use crate::backend::Ranks;
 use crate::interrupt;
 use crate::ui::{Reporter, bytes, plural, print, seconds, stage_table};
 
-pub(crate) fn run(args: &EmbedArgs) -> Result<()> {
+pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let began = Instant::now();
     let config = args.model.config();
     // What cannot work is said before a large file is read.
     config.check()?;
+    if ranks.size() > 1 && args.network.uses_standard_input() {
+        bail!(Error::Config("standard input reaches one rank of many; put the edges into a file".into()));
+    }
     interrupt::watch_for_it()?;
-    let output = prepare(&args.output.output, &args.format, args.output.force)?;
-    let kept = Kept::look(&args.output.output, &args.checkpoint, args.output.force)?;
-    let mut reporter = Reporter::new(args.output.quiet);
+    let output = prepare(&args.output.output, &args.format, args.output.force, ranks)?;
+    let kept = Kept::look(&args.output.output, &args.checkpoint, args.output.force, ranks.rank())?;
+    let mut reporter = Reporter::new(args.output.quiet || ranks.rank() > 0);
     let (network, read_seconds) = read(&args.network, &mut reporter)?;
     for format in &args.format {
         format.check(network.nodes())?;
@@ -38,6 +42,7 @@ pub(crate) fn run(args: &EmbedArgs) -> Result<()> {
         formats: &args.format,
         output,
         checkpoints: checkpoints.as_ref(),
+        ranks,
     };
     embed(job, &mut reporter)?;
     kept.close(checkpoints)
@@ -50,63 +55,86 @@ pub(super) struct Job<'a> {
     pub(super) network: &'a Network,
     pub(super) config: &'a Config,
     pub(super) formats: &'a [Format],
-    pub(super) output: OutputFolder,
+    /// On rank 0, which writes.
+    pub(super) output: Option<OutputFolder>,
     pub(super) checkpoints: Option<&'a Checkpoints>,
+    pub(super) ranks: &'a Ranks,
 }
 
 /// Checks that the result can be written, before the work and not after it.
-pub(super) fn prepare(folder: &Path, formats: &[Format], force: bool) -> Result<OutputFolder> {
+pub(super) fn prepare(
+    folder: &Path,
+    formats: &[Format],
+    force: bool,
+    ranks: &Ranks,
+) -> Result<Option<OutputFolder>> {
+    if ranks.rank() > 0 {
+        return Ok(None);
+    }
     let formats = formats.iter().map(|format| format.file_name());
     let names: Vec<&str> = ["embedding.npy", "nodes.txt", "run.json"].into_iter().chain(formats).collect();
     let output = OutputFolder::prepare(folder, &names, force)?;
     interrupt::writes_to(&output);
-    Ok(output)
+    Ok(Some(output))
 }
 
 /// Fits, writes, and shows what happened.
 pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
-    let result = job.config.fit_from(job.network, &Local, job.checkpoints, &mut |now| {
+    let result = job.config.fit_from(job.network, job.ranks, job.checkpoints, &mut |now| {
         reporter.fitting(now);
         interrupt::go_on()
     });
     reporter.finish();
     let fit = result?;
-    let folder = job.output.path().to_owned();
+    let folder = job.output.as_ref().map(|output| output.path().to_owned());
     let total = write(job, &fit)?;
     for warning in &fit.warnings {
         reporter.say(&format!("warning: {warning}"));
     }
-    if !reporter.is_quiet() {
+    if let Some(folder) = folder
+        && !reporter.is_quiet()
+    {
         show(&fit, &folder, total)?;
     }
     Ok(())
 }
 
-/// Writes all files, and returns how long the whole run took.
-fn write(job: Job<'_>, fit: &Fit) -> Result<f64> {
+/// Writes all files on rank 0, and returns how long the whole run took.
+fn write(mut job: Job<'_>, fit: &Fit) -> Result<f64> {
     let began = Instant::now();
-    let (embedding, mut output) = (&fit.embedding, job.output);
-    let (nodes, dim, values) = (embedding.nodes(), embedding.dim(), embedding.values());
-    output.write("embedding.npy", |writer| write_npy_to(writer, nodes.len(), dim, values))?;
-    output.write("nodes.txt", |writer| nodes.iter().try_for_each(|id| writeln!(writer, "{id}")))?;
-    for format in job.formats {
-        output.write(format.file_name(), |writer| format.write_to(writer, nodes, dim, values))?;
+    if let Some(output) = &mut job.output {
+        write_vectors(output, fit, job.formats)?;
     }
+    let write_seconds = if job.output.is_some() { began.elapsed().as_secs_f64() } else { 0.0 };
+    // The others wait here until the vectors are written; if that fails, rank 0 ends the job.
+    let rank_records = RankRecord::gather(job.ranks, fit, job.read_seconds, write_seconds);
     let seconds = RunSeconds {
         read: job.read_seconds,
         proximity: fit.seconds.proximity,
         factorise: fit.seconds.factorise,
-        write: began.elapsed().as_secs_f64(),
+        write: write_seconds,
         total: job.began.elapsed().as_secs_f64(),
     };
+    let Some(mut output) = job.output else { return Ok(seconds.total) };
     let command = command_line();
-    let record = RunRecord::new(&command, job.config, fit, seconds);
+    let record = RunRecord::new(&command, job.config, fit, seconds, &rank_records);
     output.write("run.json", |writer| record.write_to(writer))?;
     if interrupt::go_on().is_break() {
-        return Err(manyview::Error::Interrupted.into());
+        return Err(Error::Interrupted.into());
     }
     output.commit()?;
     Ok(seconds.total)
+}
+
+fn write_vectors(output: &mut OutputFolder, fit: &Fit, formats: &[Format]) -> Result<()> {
+    let embedding = &fit.embedding;
+    let (nodes, dim, values) = (embedding.nodes(), embedding.dim(), embedding.values());
+    output.write("embedding.npy", |writer| write_npy_to(writer, nodes.len(), dim, values))?;
+    output.write("nodes.txt", |writer| nodes.iter().try_for_each(|id| writeln!(writer, "{id}")))?;
+    for format in formats {
+        output.write(format.file_name(), |writer| format.write_to(writer, nodes, dim, values))?;
+    }
+    Ok(())
 }
 
 fn show(fit: &Fit, folder: &Path, total: f64) -> Result<()> {

@@ -16,11 +16,12 @@ pub(super) struct Kept {
     wanted: bool,
     resume: bool,
     keep: bool,
+    rank: usize,
 }
 
 impl Kept {
     /// Looks what is there, before a network is read: stages of an interrupted run are not thrown away unasked.
-    pub(super) fn look(output: &Path, args: &CheckpointArgs, force: bool) -> Result<Self> {
+    pub(super) fn look(output: &Path, args: &CheckpointArgs, force: bool, rank: usize) -> Result<Self> {
         let folder = output.join("checkpoint");
         let there = Checkpoints::count(&folder);
         if there > 0 && !args.resume && !force {
@@ -30,7 +31,13 @@ impl Kept {
             ))
             .into());
         }
-        Ok(Kept { folder, wanted: !args.no_checkpoint, resume: args.resume, keep: args.keep_checkpoint })
+        Ok(Kept {
+            folder,
+            wanted: !args.no_checkpoint,
+            resume: args.resume,
+            keep: args.keep_checkpoint,
+            rank,
+        })
     }
 
     /// Opens the folder for this network and these settings.
@@ -46,7 +53,7 @@ impl Kept {
         let identity = Identity::of(config, network);
         if !self.resume {
             interrupt::keeps(self.folder.clone());
-            return Ok(Some(Checkpoints::begin(&self.folder, identity)?));
+            return Ok(Some(Checkpoints::begin(&self.folder, identity, self.rank)?));
         }
         let (checkpoints, found) = Checkpoints::resume(&self.folder, identity)?;
         interrupt::keeps(self.folder.clone());
@@ -64,7 +71,7 @@ impl Kept {
     /// The result is written: the stages have done their duty.
     pub(super) fn close(&self, checkpoints: Option<Checkpoints>) -> Result<()> {
         match checkpoints {
-            Some(checkpoints) if !self.keep => Ok(checkpoints.remove()?),
+            Some(checkpoints) if self.rank == 0 && !self.keep => Ok(checkpoints.remove()?),
             _ => Ok(()),
         }
     }

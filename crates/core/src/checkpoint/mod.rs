@@ -42,10 +42,12 @@ pub struct Found {
 }
 
 impl Checkpoints {
-    /// Begins anew in a folder: what is in it of earlier runs is removed.
-    pub fn begin(folder: &Path, identity: Identity) -> Result<Self> {
+    /// Begins anew in a folder: what is in it of earlier runs is removed, by rank 0.
+    pub fn begin(folder: &Path, identity: Identity, rank: usize) -> Result<Self> {
         let checkpoints = Checkpoints { folder: folder.to_owned(), identity, stages: 0 };
-        checkpoints.remove()?;
+        if rank == 0 {
+            checkpoints.remove()?;
+        }
         Ok(checkpoints)
     }
 
@@ -108,7 +110,7 @@ impl Checkpoints {
         let read =
             (1..=self.stages).map(|stage| file::read(&self.path(stage), rows)).collect::<Result<Vec<_>>>();
         // A rank that cannot read leaves together with the others.
-        agree(comm, read, "another rank could not read the checkpoints")
+        comm::agree(comm, read)
     }
 
     /// Keeps a stage. Rank 0 writes; a failure there is one everywhere.
@@ -121,7 +123,7 @@ impl Checkpoints {
     ) -> Result<()> {
         let whole: Vec<Piece> = pieces.iter().map(|piece| piece.gathered(nodes, comm)).collect();
         let written = if comm.rank() == 0 { self.write_whole(stage, &whole) } else { Ok(()) };
-        agree(comm, written, "rank 0 could not write the checkpoint")
+        comm::agree(comm, written)
     }
 
     fn write_whole(&self, stage: usize, pieces: &[Piece]) -> Result<()> {
@@ -138,13 +140,4 @@ const EXTENSION: &str = "stage";
 
 fn path_of(folder: &Path, stage: usize) -> PathBuf {
     folder.join(format!("{stage:04}.{EXTENSION}"))
-}
-
-/// Makes one rank's failure everybody's.
-fn agree<T, C: Comm>(comm: &C, result: Result<T>, elsewhere: &str) -> Result<T> {
-    let failures = comm::sum(comm, if result.is_err() { 1.0 } else { 0.0 });
-    match result {
-        Ok(_) if failures > 0.0 => Err(Error::Network(elsewhere.into())),
-        result => result,
-    }
 }

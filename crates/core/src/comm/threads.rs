@@ -78,17 +78,17 @@ impl Comm for Threads<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comm::own_rows;
+    use crate::Error;
+    use crate::comm::{agree, max};
 
     #[test]
     fn sums_and_blocks_reach_every_rank() {
         let seen = Threads::run(3, |comm| {
             let mut sum = [comm.rank() as f32, 1.0];
             comm.all_reduce_sum(&mut sum);
-            let rows = own_rows(comm, 5);
-            let part: Vec<f64> = rows.map(|row| row as f64).collect();
+            let part = &[0.0, 1.0, 2.0, 3.0, 4.0][[0..1, 1..1, 1..5][comm.rank()].clone()];
             let mut whole = [0.0; 5];
-            comm.all_gather(&part, &mut whole);
+            comm.all_gather(part, &mut whole);
             (sum, whole)
         });
         for rank in seen {
@@ -97,8 +97,16 @@ mod tests {
     }
 
     #[test]
-    fn more_ranks_than_rows_leave_some_empty() {
-        let rows = Threads::run(5, |comm| own_rows(comm, 2).len());
-        assert_eq!(rows.iter().sum::<usize>(), 2);
+    fn one_failure_fails_all() {
+        let bad = || Err(Error::Network("bad".into()));
+        let results = Threads::run(3, |comm| agree(comm, if comm.rank() == 1 { bad() } else { Ok(()) }));
+        assert!(matches!(results[1], Err(Error::Network(_))));
+        assert!([0, 2].iter().all(|&rank| matches!(results[rank], Err(Error::Interrupted))));
+        assert!(Threads::run(3, |comm| agree(comm, Ok(())).is_ok()).into_iter().all(|well| well));
+    }
+
+    #[test]
+    fn the_largest_number_reaches_every_rank() {
+        assert_eq!(Threads::run(3, |comm| max(comm, -(comm.rank() as f64))), [0.0; 3]);
     }
 }

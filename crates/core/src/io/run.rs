@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::comm::{self, Comm};
 use crate::config::Config;
 use crate::stages::{Fit, StageRecord, ViewRecord};
 
@@ -21,6 +22,7 @@ pub struct RunRecord<'a> {
     threads: usize,
     ranks: usize,
     peak_memory_bytes: Option<u64>,
+    rank_records: &'a [RankRecord],
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -44,9 +46,80 @@ pub struct RunSeconds {
     pub total: f64,
 }
 
+/// What one rank did in a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RankRecord {
+    /// The rank, from 0.
+    pub rank: usize,
+    /// The most memory it held at once.
+    pub peak_memory_bytes: Option<u64>,
+    /// Rows it owns.
+    pub rows: usize,
+    /// Entries of all proximity matrices in them.
+    pub entries: usize,
+    /// Collective calls.
+    pub calls: u64,
+    /// Bytes that it brought to them.
+    pub bytes: u64,
+    /// Its wall time.
+    pub seconds: RankSeconds,
+}
+
+/// Wall time of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RankSeconds {
+    /// Reading the network.
+    pub read: f64,
+    /// Proximity matrices.
+    pub proximity: f64,
+    /// Passes over the residuals, and all else in the stages that is not communication.
+    pub pass: f64,
+    /// Collective calls, the wait for slower ranks included.
+    pub communication: f64,
+    /// Writing the result.
+    pub write: f64,
+}
+
+impl RankRecord {
+    /// The records of all ranks, each of which brings its own: its fit, and how long it read and wrote.
+    pub fn gather<C: Comm>(comm: &C, fit: &Fit, read: f64, write: f64) -> Vec<Self> {
+        let (own, peak) = (&fit.own, crate::memory::peak_resident_bytes());
+        // All but a size beyond 2^53 goes through f64 exactly; a peak of 0 stands for one that is not known.
+        let counts = [
+            peak.unwrap_or(0) as f64,
+            own.rows as f64,
+            own.entries as f64,
+            own.traffic.calls as f64,
+            own.traffic.bytes as f64,
+        ];
+        let seconds = [read, own.proximity, own.pass, own.traffic.seconds, write];
+        let (counts, seconds) = (comm::gather(comm, counts), comm::gather(comm, seconds));
+        let record = |(rank, (counts, seconds)): (usize, ([f64; 5], [f64; 5]))| {
+            let [peak, rows, entries, calls, bytes] = counts.map(|x| x as u64);
+            let [read, proximity, pass, communication, write] = seconds;
+            RankRecord {
+                rank,
+                peak_memory_bytes: (peak > 0).then_some(peak),
+                rows: rows as usize,
+                entries: entries as usize,
+                calls,
+                bytes,
+                seconds: RankSeconds { read, proximity, pass, communication, write },
+            }
+        };
+        counts.into_iter().zip(seconds).enumerate().map(record).collect()
+    }
+}
+
 impl<'a> RunRecord<'a> {
     /// The record of a fit that `command` started with these settings.
-    pub fn new(command: &'a str, config: &Config, fit: &'a Fit, seconds: RunSeconds) -> Self {
+    pub fn new(
+        command: &'a str,
+        config: &Config,
+        fit: &'a Fit,
+        seconds: RunSeconds,
+        rank_records: &'a [RankRecord],
+    ) -> Self {
         RunRecord {
             version: env!("CARGO_PKG_VERSION"),
             command,
@@ -59,6 +132,7 @@ impl<'a> RunRecord<'a> {
             threads: fit.threads,
             ranks: fit.ranks,
             peak_memory_bytes: crate::memory::peak_resident_bytes(),
+            rank_records,
         }
     }
 

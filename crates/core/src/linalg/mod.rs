@@ -18,6 +18,6 @@ mod tiles;
 
 pub use csr::Csr;
 pub use dense::Dense;
-pub use real::Real;
+pub use real::{Real, Slice, SliceMut};
 pub(crate) use tiles::BLOCK_ROWS;
 pub use tiles::Tiles;

@@ -10,6 +10,24 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
+/// Numbers of one of the two kinds, for code that must name the kind: a message over MPI does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Slice<'a> {
+    /// The kind that runs.
+    F32(&'a [f32]),
+    /// The kind that proves the numbers.
+    F64(&'a [f64]),
+}
+
+/// The same, to be written to.
+#[derive(Debug, PartialEq)]
+pub enum SliceMut<'a> {
+    /// The kind that runs.
+    F32(&'a mut [f32]),
+    /// The kind that proves the numbers.
+    F64(&'a mut [f64]),
+}
+
 /// A floating-point number that matrices can hold: `f32` or `f64`.
 pub trait Real:
     sealed::Sealed
@@ -41,6 +59,12 @@ pub trait Real:
 
     /// Natural logarithm, with the same bits on every machine (the system's library would not promise that).
     fn ln(self) -> Self;
+
+    /// These numbers, with their kind known.
+    fn slice(numbers: &[Self]) -> Slice<'_>;
+
+    /// These numbers, with their kind known, to be written to.
+    fn slice_mut(numbers: &mut [Self]) -> SliceMut<'_>;
 }
 
 impl Real for f32 {
@@ -61,6 +85,14 @@ impl Real for f32 {
     fn ln(self) -> Self {
         libm::logf(self)
     }
+
+    fn slice(numbers: &[Self]) -> Slice<'_> {
+        Slice::F32(numbers)
+    }
+
+    fn slice_mut(numbers: &mut [Self]) -> SliceMut<'_> {
+        SliceMut::F32(numbers)
+    }
 }
 
 impl Real for f64 {
@@ -80,5 +112,13 @@ impl Real for f64 {
     #[inline]
     fn ln(self) -> Self {
         libm::log(self)
+    }
+
+    fn slice(numbers: &[Self]) -> Slice<'_> {
+        Slice::F64(numbers)
+    }
+
+    fn slice_mut(numbers: &mut [Self]) -> SliceMut<'_> {
+        SliceMut::F64(numbers)
     }
 }

@@ -23,7 +23,7 @@ pub use init::Start;
 pub(crate) use init::{StartMeans, random_start};
 pub use weights::view_weights;
 
-use crate::comm::{self, Comm};
+use crate::comm::Comm;
 use crate::config::{Solver, StopRule};
 use crate::error::{Error, Result};
 use crate::linalg::gram::{add, gram, inner};
@@ -136,7 +136,7 @@ pub fn factorize<T: Real, C: Comm>(
     let mut weights = vec![1.0 / targets.len() as f64; targets.len()];
     let mut errors = vec![0.0; targets.len()];
     let mut objective = Vec::new();
-    let mut convergence = Convergence::new(settings);
+    let (mut convergence, mut converged) = (Convergence::new(settings), false);
 
     for iteration in 1..=settings.max_iter {
         let shares = view_shares(&weights, &units, settings);
@@ -165,17 +165,22 @@ pub fn factorize<T: Real, C: Comm>(
         objective.push(libm::exp(log));
         let error = errors.iter().sum::<f64>() / norm_sum;
         let asked_to_end = observer(Iteration { iteration, error }).is_break();
-        if comm::sum(comm, if asked_to_end { 1.0 } else { 0.0 }) > 0.0 {
+        let reached = convergence.reached(iteration, log, &weights, &measured, numerators.rows());
+        // All ranks end together. They have the same numbers, but MPI only recommends that sums agree to the bit.
+        let mut votes = [asked_to_end, reached].map(|vote| if vote { 1.0 } else { 0.0 });
+        comm.all_reduce_sum::<f64>(&mut votes);
+        if votes[0] > 0.0 {
             return Err(Error::Interrupted);
         }
-        if convergence.reached(iteration, log, &weights, &measured, numerators.rows()) {
+        converged = votes[1] > 0.0;
+        if converged {
             break;
         }
     }
     let diagonal =
         |gram: &Vec<f64>| (0..u.width()).map(|at| gram[at * u.width() + at].sqrt()).collect::<Vec<f64>>();
     let (u_norms, v_norms) = (diagonal(&gram_u), gram_v.iter().map(diagonal).collect());
-    Ok(Factors { u, v_t, weights, errors, objective, converged: convergence.is_reached(), u_norms, v_norms })
+    Ok(Factors { u, v_t, weights, errors, objective, converged, u_norms, v_norms })
 }
 
 fn check_shapes<T: Real>(targets: &[Target<'_, T>], start: &Start<T>) {

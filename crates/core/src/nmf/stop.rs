@@ -11,7 +11,6 @@ pub(crate) struct Convergence {
     tol: f64,
     last: Option<f64>,
     quiet_looks: usize,
-    reached: bool,
 }
 
 impl Convergence {
@@ -22,12 +21,7 @@ impl Convergence {
             tol: settings.tol,
             last: None,
             quiet_looks: 0,
-            reached: false,
         }
-    }
-
-    pub(crate) fn is_reached(&self) -> bool {
-        self.reached
     }
 
     /// Takes note of an iteration and tells whether it is the last.
@@ -39,11 +33,10 @@ impl Convergence {
         errors: &[f64],
         nodes: usize,
     ) -> bool {
-        self.reached = match self.rule {
+        match self.rule {
             StopRule::Decrease => self.fell_too_little(log_objective, errors),
             StopRule::SixLooks => self.was_quiet(iteration, weights, errors, nodes),
-        };
-        self.reached
+        }
     }
 
     fn fell_too_little(&mut self, log_objective: f64, errors: &[f64]) -> bool {

@@ -11,16 +11,17 @@
 mod consensus;
 mod piece;
 mod record;
+mod split;
 mod unique;
 
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
 pub(crate) use piece::Piece;
-pub use record::{Fit, Seconds, StageRecord, Stop, ViewRecord};
+pub use record::{Fit, OwnWork, Seconds, StageRecord, Stop, ViewRecord};
 
 use crate::checkpoint::Checkpoints;
-use crate::comm::{self, Comm, Local};
+use crate::comm::{self, Comm, Local, Timed};
 use crate::config::{Config, Init, Kind, Normalise, Plan, Stage, StopRule};
 use crate::embedding::{Embedding, Part};
 use crate::error::{Error, Result};
@@ -101,10 +102,13 @@ impl Config {
     ) -> Result<Fit> {
         let plan = self.plan(network.views().len())?;
         let pool = Pool::new(self.threads)?;
+        let comm = &Timed::new(comm);
         let began = Instant::now();
-        let residuals = all_residuals(self, network, &pool, comm, observer)?;
+        let (rows, residuals) = all_residuals(self, network, &pool, comm, observer)?;
         let views = ViewRecord::of(network, &residuals);
+        let mut own = OwnWork::begin(rows.len(), &residuals);
         let proximity_seconds = began.elapsed().as_secs_f64();
+        own.proximity_took(proximity_seconds, comm.traffic());
 
         let began = Instant::now();
         let mut run = Run {
@@ -114,7 +118,7 @@ impl Config {
             residuals,
             pool: &pool,
             comm,
-            rows: comm::own_rows(comm, network.nodes().len()),
+            rows,
             embedding: Embedding::zeros(network.nodes().clone(), plan.dim),
             stages: Vec::new(),
             warnings: Vec::new(),
@@ -125,46 +129,46 @@ impl Config {
         let Run { embedding, stages, mut warnings, .. } = run;
         warnings.extend(record::convergence_warning(&stages, self));
         let seconds = Seconds { proximity: proximity_seconds, factorise: began.elapsed().as_secs_f64() };
+        own.stages_took(seconds.factorise, comm.traffic());
         let (threads, ranks) = (pool.threads(), comm.size());
-        Ok(Fit { embedding, views, stages, warnings, seconds, threads, ranks })
+        Ok(Fit { embedding, views, stages, warnings, seconds, threads, ranks, own })
     }
 }
 
-/// The proximity matrix of every view, this rank's rows.
+/// This rank's rows, and those rows of the proximity matrix of every view.
 fn all_residuals<C: Comm>(
     config: &Config,
     network: &Network,
     pool: &Pool,
     comm: &C,
     observer: &mut Observer<'_>,
-) -> Result<Vec<Residual<f32>>> {
+) -> Result<(Range<usize>, Vec<Residual<f32>>)> {
     let settings =
         proximity::Settings { window: config.window, negative: config.negative, isolated: config.isolated };
     let nodes = network.nodes().len();
-    let rows = comm::own_rows(comm, nodes);
+    let rows = split::own_rows::<f32, C>(network, settings, pool, comm, observer)?;
     let mut residuals = Vec::new();
     for (index, view) in network.views().iter().enumerate() {
         let mut watch = |done| {
             let views = network.views().len();
             observer(&Progress::Proximity { view: &view.name, index, views, done, rows: rows.len() })
         };
-        let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), pool, &mut watch)?;
+        let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), pool, &mut watch);
+        let found = comm::agree(comm, found)?;
         let mut tiles = pool.run(|| Tiles::from_blocks(rows.len(), nodes, found.blocks));
         if config.normalise == Normalise::Max {
-            let mut maxima = vec![0.0; comm.size()];
-            comm.all_gather(&[f64::from(tiles.max())], &mut maxima);
-            let largest = maxima.into_iter().fold(0.0, f64::max);
+            let largest = comm::max(comm, tiles.max().into());
             if largest > 0.0 {
                 tiles.scale((1.0 / largest) as f32);
             }
         }
         let residual = Residual::new(tiles, pool, comm);
         if residual.is_empty() {
-            return Err(proximity::nothing_survives(view, settings, found.largest));
+            return Err(proximity::nothing_survives(view, settings, comm::max(comm, found.largest)));
         }
         residuals.push(residual);
     }
-    Ok(residuals)
+    Ok((rows, residuals))
 }
 
 /// The state of a fit between stages.
@@ -375,7 +379,16 @@ mod tests {
         run.all_stages(None).unwrap();
         let Run { embedding, stages, warnings, .. } = run;
         let seconds = Seconds { proximity: 0.0, factorise: 0.0 };
-        Fit { embedding, views: Vec::new(), stages, warnings, seconds, threads: 1, ranks: 1 }
+        Fit {
+            embedding,
+            views: Vec::new(),
+            stages,
+            warnings,
+            seconds,
+            threads: 1,
+            ranks: 1,
+            own: OwnWork::default(),
+        }
     }
 
     /// Other tests may run with the switch thrown: it may not matter to them, and that is the point.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::comm::Traffic;
 use crate::config::{Config, Consensus, Kind};
 use crate::embedding::Embedding;
+use crate::linalg::Real;
 use crate::network::Network;
 use crate::residual::Residual;
 
@@ -26,6 +28,8 @@ pub struct Fit {
     pub threads: usize,
     /// Number of ranks.
     pub ranks: usize,
+    /// What this rank did.
+    pub own: OwnWork,
 }
 
 /// How a fit ended.
@@ -106,6 +110,38 @@ pub struct Seconds {
     pub proximity: f64,
     /// All stages.
     pub factorise: f64,
+}
+
+/// What one rank did in a fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OwnWork {
+    /// Rows it owns.
+    pub rows: usize,
+    /// Entries of all proximity matrices in them.
+    pub entries: usize,
+    /// Wall time of its proximity matrices, without communication.
+    pub proximity: f64,
+    /// Wall time of its passes over residuals, without communication.
+    pub pass: f64,
+    /// What it said to other ranks.
+    pub traffic: Traffic,
+}
+
+impl OwnWork {
+    pub(super) fn begin<T: Real>(rows: usize, residuals: &[Residual<T>]) -> Self {
+        let entries = residuals.iter().map(|residual| residual.tiles.entries()).sum();
+        OwnWork { rows, entries, ..OwnWork::default() }
+    }
+
+    pub(super) fn proximity_took(&mut self, seconds: f64, traffic: Traffic) {
+        self.proximity = seconds - traffic.seconds;
+        self.traffic = traffic;
+    }
+
+    pub(super) fn stages_took(&mut self, seconds: f64, traffic: Traffic) {
+        self.pass = seconds - (traffic.seconds - self.traffic.seconds);
+        self.traffic = traffic;
+    }
 }
 
 pub(super) fn convergence_warning(stages: &[StageRecord], config: &Config) -> Option<String> {

@@ -1,0 +1,24 @@
+//! Without MPI: one process, and no pretending when it was started as one of many.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use manyview::Error;
+use manyview::comm::Local;
+
+pub(crate) type Ranks = Local;
+
+/// Refuses to be one of many, which would all do the same work and race for the same files.
+pub(super) fn start() -> Result<Ranks> {
+    match super::launched() {
+        Some(super::Launched { ranks, .. }) if ranks > 1 => bail!(Error::Config(format!(
+            "this build has no MPI and was started {ranks} times; rebuild with --features mpi, or start it without \
+             mpirun or srun"
+        ))),
+        _ => Ok(Local),
+    }
+}
+
+pub(super) fn end_all(_: Ranks, code: u8) -> ExitCode {
+    code.into()
+}

@@ -1,0 +1,143 @@
+//! Which rows are whose: rows are dealt out so that every rank gets as many entries, not as many rows.
+//!
+//! How many entries a row has is only known once it is computed, and rows that are computed should stay where
+//! they are. So a sample of rows is counted first, one from each of many strata of equal length, the ranks sharing
+//! the work; each stands for its stratum. Tried: degrees. They do not tell, since proximity divides by them.
+//!
+//! Invariant: every rank finds the same bounds, from the same numbers.
+
+use std::ops::{ControlFlow, Range};
+
+use super::{Observer, Progress};
+use crate::comm::{self, Comm};
+use crate::error::{Error, Result};
+use crate::linalg::Real;
+use crate::network::Network;
+use crate::parallel::Pool;
+use crate::proximity::{Settings, count_entries};
+use crate::random::Key;
+
+/// Rows that each rank counts in each view.
+const SAMPLE: usize = 256;
+
+/// At most one row in so many is counted: counting a row costs as much as computing it.
+const SPARING: usize = 16;
+
+/// This rank's rows. With one rank all, at once.
+pub(super) fn own_rows<T: Real, C: Comm>(
+    network: &Network,
+    settings: Settings,
+    pool: &Pool,
+    comm: &C,
+    observer: &mut Observer<'_>,
+) -> Result<Range<usize>> {
+    let nodes = network.nodes().len();
+    if comm.size() == 1 {
+        return Ok(0..nodes);
+    }
+    check_same(network, comm)?;
+    let strata = (SAMPLE * comm.size()).min(nodes / SPARING).max(1);
+    let rows: Vec<usize> = (0..strata).map(|stratum| sampled_row(stratum, strata, nodes)).collect();
+    let own = bound(strata, comm.rank(), comm.size())..bound(strata, comm.rank() + 1, comm.size());
+    // One for each row: those without entries are dealt out too.
+    let mut costs = vec![1.0; own.len()];
+    for (index, view) in network.views().iter().enumerate() {
+        let mut watch = || -> ControlFlow<()> {
+            let (views, rows) = (network.views().len(), nodes);
+            observer(&Progress::Proximity { view: &view.name, index, views, done: 0, rows })
+        };
+        let counts = count_entries::<T>(view, settings, &rows[own.clone()], pool, &mut watch);
+        for (cost, count) in costs.iter_mut().zip(comm::agree(comm, counts)?) {
+            *cost += count as f64;
+        }
+    }
+    let mut all_costs = vec![0.0; strata];
+    comm.all_gather(&costs, &mut all_costs);
+    let bounds = cut(&all_costs, nodes, comm.size());
+    Ok(bounds[comm.rank()]..bounds[comm.rank() + 1])
+}
+
+/// A network that differs between ranks would give nonsense, or let them wait for each other forever.
+fn check_same<C: Comm>(network: &Network, comm: &C) -> Result<()> {
+    let views = network.views();
+    let entries: usize = views.iter().map(|view| view.adjacency.entries()).sum();
+    let weight: f64 = views.iter().flat_map(|view| view.adjacency.values()).sum();
+    let own = [network.nodes().len() as f64, views.len() as f64, entries as f64, weight];
+    let all = comm::gather(comm, own);
+    match all.iter().position(|other| *other != all[0]) {
+        None => Ok(()),
+        Some(rank) => Err(Error::Network(format!(
+            "rank {rank} has read another network ({} nodes, {} views) than rank 0 ({} nodes, {} views), or other edges; \
+             all ranks must see the same files",
+            all[rank][0], all[rank][1], all[0][0], all[0][1]
+        ))),
+    }
+}
+
+/// Where part `index` of `parts` equal parts begins.
+fn bound(whole: usize, index: usize, parts: usize) -> usize {
+    (whole as u128 * index as u128 / parts as u128) as usize
+}
+
+/// A random row of a stratum; a fixed place in it would fall in step with networks of a regular order.
+fn sampled_row(stratum: usize, strata: usize, nodes: usize) -> usize {
+    let (from, to) = (bound(nodes, stratum, strata), bound(nodes, stratum + 1, strata));
+    from + (Key::new(0).at(stratum, 0) % (to - from).max(1) as u64) as usize
+}
+
+/// Bounds of the ranks' rows, so that each has as much of the cost; `costs` are those of a row in each stratum.
+fn cut(costs: &[f64], nodes: usize, ranks: usize) -> Vec<usize> {
+    let strata = costs.len();
+    let start = |stratum: usize| bound(nodes, stratum, strata);
+    let total: f64 = (0..strata).map(|at| costs[at] * (start(at + 1) - start(at)) as f64).sum();
+    let mut bounds = vec![0];
+    let (mut stratum, mut before) = (0, 0.0);
+    for rank in 1..ranks {
+        let wanted = total * rank as f64 / ranks as f64;
+        let cost = |at: usize| costs[at] * (start(at + 1) - start(at)) as f64;
+        while stratum + 1 < strata && before + cost(stratum) < wanted {
+            before += cost(stratum);
+            stratum += 1;
+        }
+        let rows = ((wanted - before) / costs[stratum]).round() as usize;
+        bounds.push((start(stratum) + rows).min(start(stratum + 1)));
+    }
+    bounds.push(nodes);
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_costs_give_equal_rows() {
+        assert_eq!(cut(&[3.0; 10], 1000, 4), [0, 250, 500, 750, 1000]);
+        assert_eq!(cut(&[1.0], 7, 3), [0, 2, 5, 7]);
+    }
+
+    #[test]
+    fn costly_rows_are_dealt_out_sparingly() {
+        // Rows 0 to 99 cost 9 each, the others 1.
+        let costs: Vec<f64> = (0..10).map(|stratum| if stratum == 0 { 9.0 } else { 1.0 }).collect();
+        assert_eq!(cut(&costs, 1000, 2), [0, 100, 1000]);
+        assert_eq!(cut(&costs, 1000, 3), [0, 67, 400, 1000]);
+    }
+
+    #[test]
+    fn bounds_rise_when_ranks_outnumber_rows() {
+        for (nodes, ranks) in [(0, 3), (1, 5), (2, 9), (40, 41)] {
+            let bounds = cut(&vec![2.0; (nodes / SPARING).max(1)], nodes, ranks);
+            assert_eq!((bounds[0], bounds[ranks], bounds.len()), (0, nodes, ranks + 1));
+            assert!(bounds.is_sorted(), "{bounds:?}");
+        }
+    }
+
+    #[test]
+    fn every_stratum_gives_a_row_of_its_own() {
+        let rows: Vec<usize> = (0..7).map(|stratum| sampled_row(stratum, 7, 100)).collect();
+        for (stratum, row) in rows.iter().enumerate() {
+            assert!((bound(100, stratum, 7)..bound(100, stratum + 1, 7)).contains(row));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Ranks of manyview over MPI.
+//!
+//! A package of its own because it needs an MPI (Open MPI, MPICH) and libclang to build. It holds one thing, [`Mpi`]:
+//! the library's [`Comm`] over all processes that `mpirun` or `srun` started. Started without them, a process is
+//! rank 0 of 1.
+//!
+//! Invariant: MPI is called from the thread that started it and no other.
+
+use std::cmp::min;
+
+use manyview::comm::Comm;
+use manyview::linalg::{Real, Slice, SliceMut};
+use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
+use mpi::datatype::{Equivalence, PartitionMut};
+use mpi::environment::Universe;
+use mpi::topology::{Communicator, SimpleCommunicator};
+use mpi::{Count, Rank, Threading};
+
+/// Numbers that go into one sum. MPI counts in 32 bits, and the sum needs a copy of what it adds: a megabyte or two of
+/// it costs little memory and keeps the network busy.
+const TOGETHER: usize = 1 << 18;
+
+/// All processes of the job.
+///
+/// When it is dropped, MPI ends, which waits for all ranks; when a panic drops it, the whole job is ended instead.
+pub struct Mpi {
+    world: SimpleCommunicator,
+    /// Ends MPI when it goes, so it goes last.
+    _universe: Universe,
+}
+
+impl Mpi {
+    /// Starts MPI; `None` when it was started before in this process. When MPI itself cannot start, it ends the
+    /// process with its own words.
+    pub fn start() -> Option<Self> {
+        let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)?;
+        Some(Mpi { world: universe.world(), _universe: universe })
+    }
+
+    /// Ends the whole job at once, whatever the other ranks are doing.
+    pub fn abort(&self, code: u8) -> ! {
+        self.world.abort(code.into())
+    }
+
+    fn sum<T: Equivalence + Copy>(&self, buf: &mut [T]) {
+        let mut own = Vec::with_capacity(min(buf.len(), TOGETHER));
+        for sum in buf.chunks_mut(TOGETHER) {
+            own.clear();
+            own.extend_from_slice(sum);
+            self.world.all_reduce_into(&own[..], sum, SystemOperation::sum());
+        }
+    }
+
+    fn gather<T: Equivalence + Copy>(&self, part: &[T], whole: &mut [T], most: usize) {
+        let mut lengths = vec![0u64; self.size()];
+        self.world.all_gather_into(&(part.len() as u64), &mut lengths[..]);
+        let total: u64 = lengths.iter().sum();
+        assert_eq!(total, whole.len() as u64, "the blocks of all ranks fill the whole");
+        if whole.len() <= most {
+            let counts: Vec<Count> = lengths.iter().map(|&length| length as Count).collect();
+            let mut starts = vec![0; counts.len()];
+            for rank in 1..starts.len() {
+                starts[rank] = starts[rank - 1] + counts[rank - 1];
+            }
+            self.world.all_gather_varcount_into(part, &mut PartitionMut::new(whole, counts, &starts[..]));
+        } else {
+            self.take_turns(part, whole, &lengths, most);
+        }
+    }
+    /// Rank after rank sends its block to all, in pieces that MPI can count.
+    fn take_turns<T: Equivalence + Copy>(&self, part: &[T], whole: &mut [T], lengths: &[u64], most: usize) {
+        let mut rest = whole;
+        for (rank, &length) in lengths.iter().enumerate() {
+            let (block, after) = rest.split_at_mut(length as usize);
+            if rank == self.rank() {
+                block.copy_from_slice(part);
+            }
+            let root = self.world.process_at_rank(rank as Rank);
+            block.chunks_mut(most).for_each(|piece| root.broadcast_into(piece));
+            rest = after;
+        }
+    }
+}
+
+impl Comm for Mpi {
+    fn rank(&self) -> usize {
+        self.world.rank() as usize
+    }
+
+    fn size(&self) -> usize {
+        self.world.size() as usize
+    }
+
+    fn all_reduce_sum<T: Real>(&self, buf: &mut [T]) {
+        if self.size() == 1 {
+            return;
+        }
+        match T::slice_mut(buf) {
+            SliceMut::F32(buf) => self.sum(buf),
+            SliceMut::F64(buf) => self.sum(buf),
+        }
+    }
+
+    fn all_gather<T: Real>(&self, part: &[T], whole: &mut [T]) {
+        self.all_gather_in_pieces(part, whole, Count::MAX as usize);
+    }
+}
+
+impl Mpi {
+    /// [`Comm::all_gather`] with messages of at most so many numbers; beyond that it goes in pieces. For tests: nobody
+    /// has the memory to reach MPI's own limit there.
+    #[doc(hidden)]
+    pub fn all_gather_in_pieces<T: Real>(&self, part: &[T], whole: &mut [T], most: usize) {
+        match (T::slice(part), T::slice_mut(whole)) {
+            (Slice::F32(part), SliceMut::F32(whole)) => self.gather(part, whole, most),
+            (Slice::F64(part), SliceMut::F64(whole)) => self.gather(part, whole, most),
+            _ => unreachable!("both are of the kind T"),
+        }
+    }
+}
+
+impl Drop for Mpi {
+    fn drop(&mut self) {
+        // The others may wait for this rank in a collective; MPI's orderly end would join them in waiting.
+        if std::thread::panicking() {
+            self.abort(101);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+"""Runs `manyview embed` on 1 to 4 ranks and compares it with one process; then bad inputs, killed ranks, Ctrl-C.
+
+    python3 crates/mpi/test_ranks.py path/to/manyview    (built with --features mpi; mpirun on the PATH)
+
+Python's own library only. All ranks run on this machine, more of them than it has cores if need be.
+"""
+import array
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BINARY = None
+SECONDS = 10  # in which a failed job must be over
+SETTINGS = {
+    "pooled hals": "",
+    "shared hals": "--consensus shared",
+    "shared mu": "--consensus shared --solver mu",
+    "pooled mu": "--solver mu --scale raw",
+    "paper": "--preset paper",
+    "authors": "--preset authors",
+}
+EXACT = "--dim 24 --stages 3 --negative 1 --max-iter 12 --unique-max-iter 12 --tol 0 --threads 1 -q"
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+
+def mpirun(ranks):
+    """The launcher: Open MPI wants to be told that ranks may outnumber cores, MPICH does not know the word."""
+    version = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, text=True).stdout
+    local = ["--oversubscribe", "--mca", "btl", "self,vader"] if "Open MPI" in version else []
+    return ["mpirun", *local, "-n", str(ranks)]
+
+
+def start(ranks, line, folder, launcher=mpirun):
+    return subprocess.Popen(
+        [*(launcher(ranks) if ranks else []), BINARY, *line.split()], cwd=folder, env=ENVIRONMENT, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def end(job, seconds):
+    try:
+        out, err = job.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        job.kill()
+        raise AssertionError(f"not over after {seconds} s")
+    return job.returncode, out, err
+
+
+def run(ranks, line, folder, seconds=120):
+    return end(start(ranks, line, folder), seconds)
+
+
+def columns(path):
+    """The columns of an array in NumPy's format, 32-bit floats in C order."""
+    data = path.read_bytes()
+    length = int.from_bytes(data[8:10], "little")
+    shape = eval(data[10:10 + length])["shape"]
+    values = array.array("f", data[10 + length:])
+    return [values[column::shape[1]] for column in range(shape[1])]
+
+
+def difference(xs, ys):
+    """Relative, of two vectors."""
+    norm = sum(x * x for x in xs) ** 0.5
+    return sum((x - y) ** 2 for x, y in zip(xs, ys)) ** 0.5 / norm if norm else max(map(abs, ys), default=0.0)
+
+
+def ranks_of(job):
+    """Processes of ours under a launcher, by rank."""
+    found = {}
+    for process in pathlib.Path("/proc").iterdir():
+        try:
+            variables = dict(
+                entry.split("=", 1) for entry in (process / "environ").read_text().split("\0") if "=" in entry)
+            parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            name = os.readlink(process / "exe")
+        except (OSError, ValueError, UnicodeDecodeError):
+            continue
+        rank = variables.get("OMPI_COMM_WORLD_RANK", variables.get("PMI_RANK"))
+        if rank is not None and name == os.path.realpath(BINARY) and descends(parent, job.pid):
+            found[int(rank)] = int(process.name)
+    return found
+
+
+def descends(process, ancestor):
+    while process > 1:
+        if process == ancestor:
+            return True
+        process = int(pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    return False
+
+
+class Ranks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        for name, nodes in (("net", 1500), ("large", 5000)):
+            done, _, err = run(0, f"generate --nodes {nodes} --views 3 --skew 1 --seed 3 -q -o {name}", cls.folder)
+            assert done == 0, err
+
+    def result(self, ranks, settings, name):
+        code, out, err = run(ranks, f"embed net {settings} -o {name}", self.folder)
+        self.assertEqual(code, 0, err)
+        folder = self.folder / name
+        record = json.loads((folder / "run.json").read_text())
+        self.assertEqual(len(record["rank_records"]), max(ranks, 1))
+        return columns(folder / "embedding.npy"), record
+
+    def assert_alike(self, one, many, weights=1e-4, vectors=1e-3):
+        self.assertEqual(len(one[1]["stages"]), len(many[1]["stages"]))
+        for a, b in zip(one[1]["stages"], many[1]["stages"]):
+            self.assertEqual(a["columns"], b["columns"])
+            for field in ("weights", "residual"):
+                for view, value in a[field].items():
+                    self.assertLess(abs(value - b[field][view]), weights, (field, view, a["stage"]))
+        worst = max(difference(x, y) for x, y in zip(one[0], many[0]))
+        self.assertLess(worst, vectors)
+
+    def test_ranks_give_what_one_process_gives(self):
+        for index, (name, settings) in enumerate(SETTINGS.items()):
+            one = self.result(0, f"{EXACT} {settings}", f"one{index}")
+            for ranks in (1, 2, 3, 4):
+                with self.subTest(settings=name, ranks=ranks):
+                    self.assert_alike(one, self.result(ranks, f"{EXACT} {settings}", f"many{index}-{ranks}"))
+
+    def test_records_tell_what_each_rank_did(self):
+        _, record = self.result(3, EXACT, "records")
+        records = record["rank_records"]
+        self.assertEqual([one["rank"] for one in records], [0, 1, 2])
+        self.assertEqual(sum(one["rows"] for one in records), 1500)
+        entries = [one["entries"] for one in records]
+        self.assertEqual(sum(entries), sum(view["entries"] for view in record["network"]["views"]))
+        self.assertLess(max(entries), 1.25 * sum(entries) / 3, entries)
+        for one in records:
+            self.assertGreater(one["peak_memory_bytes"], 1 << 20)
+            self.assertEqual(set(one["seconds"]), {"read", "proximity", "pass", "communication", "write"})
+            self.assertGreater(one["seconds"]["communication"], 0)
+        self.assertEqual([one["seconds"]["write"] > 0 for one in records], [True, False, False])
+
+    def test_only_rank_0_prints(self):
+        code, out, err = run(3, f"embed net {EXACT.replace('-q', '')} -o prints", self.folder)
+        self.assertEqual(code, 0, err)
+        self.assertEqual(out.count("1,500 nodes x 24 columns in prints/embedding.npy"), 1, out)
+        self.assertEqual(err.count("computing proximities"), 1, err)
+
+    def fails(self, ranks, line, code, words):
+        before = sorted(self.folder.rglob("*"))
+        found, out, err = run(ranks, line, self.folder, SECONDS)
+        self.assertEqual(found, code, err)
+        self.assertEqual(err.count(words), 1, err)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
+
+    def test_bad_inputs_end_the_job_with_one_sentence(self):
+        (self.folder / "bad.tsv").write_text("a\tb\t1\nb\tc\tmuch\n")
+        self.fails(3, "embed --view x=bad.tsv -o never", 1, "error: bad.tsv:2")
+        self.fails(3, "embed nowhere -o never", 1, "no such file or folder")
+        self.fails(3, "embed net --negative 100000 -o never", 1, "says nothing with")
+        self.fails(3, "embed net --dim 2 -o never", 2, "dim = 2 is too small")
+        self.fails(3, "embed net --no-such-flag -o never", 2, "unexpected argument")
+        self.fails(3, "embed --view x=- -o never", 2, "standard input reaches one rank")
+        self.fails(2, "generate -o never", 2, "runs as one process")
+
+    def test_an_error_on_one_rank_ends_all(self):
+        # Rank 0 alone finds that there is a result already; rank 1 alone reads another network.
+        (self.folder / "there").mkdir(exist_ok=True)
+        (self.folder / "there" / "run.json").write_text("{}")
+        self.fails(3, f"embed net {EXACT} -o there", 2, "--force")
+        script = self.folder / "other.sh"
+        script.write_text(
+            f'#!/bin/sh\n[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && exec {BINARY} embed "$1" -o never -q\n'
+            f"exec {BINARY} embed net {EXACT} -o never\n")
+        script.chmod(0o755)
+        for network, words in (("nowhere", "error on rank 1: nowhere"), ("net/view1.tsv", "another network")):
+            began = time.monotonic()
+            job = subprocess.run(
+                [*mpirun(3), str(script), network], cwd=self.folder, env=ENVIRONMENT, text=True, timeout=SECONDS,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual(job.returncode, 1, job.stderr)
+            self.assertEqual(job.stderr.count(words), 1, job.stderr)
+            self.assertLess(time.monotonic() - began, SECONDS)
+        self.assertFalse((self.folder / "never").exists())
+
+    def endless(self, name):
+        """A job in the middle of its stages."""
+        # Wide stages and the slow solver: others are soon so exact that rounding ends them.
+        line = ("embed large --negative 1 --dim 360 --stages 6 --solver mu --unique-solver mu --max-iter 3 "
+                "--unique-max-iter 100000000 --tol 0 --threads 1")
+        job = start(3, f"{line} -o {name}", self.folder)
+        for line in job.stderr:
+            if line.startswith("stage 1"):
+                return job
+        self.fail("it ended before its stages")
+
+    def test_a_killed_rank_ends_the_job(self):
+        for rank in (1, 0):
+            job = self.endless("killed")
+            ranks = ranks_of(job)
+            self.assertEqual(sorted(ranks), [0, 1, 2])
+            os.kill(ranks[rank], signal.SIGKILL)
+            code, _, err = end(job, SECONDS)
+            self.assertNotEqual(code, 0)
+            self.assertIn("signal 9", err)
+            self.assertEqual(ranks_of(job), {})
+            # What is killed itself cannot clean up.
+            self.assertEqual((self.folder / "killed").exists(), rank == 0)
+
+    def test_ctrl_c_ends_the_job_without_traces(self):
+        job = self.endless("interrupted")
+        job.send_signal(signal.SIGINT)
+        code, _, err = end(job, SECONDS)
+        self.assertNotEqual(code, 0, err)
+        self.assertFalse((self.folder / "interrupted").exists())
+
+    def test_an_interrupted_rank_takes_the_others_along(self):
+        job = self.endless("asked")
+        os.kill(ranks_of(job)[2], signal.SIGINT)
+        code, _, err = end(job, SECONDS)
+        self.assertEqual(code, 130, err)
+        self.assertEqual(err.count("interrupted: nothing was written"), 1, err)
+        self.assertFalse((self.folder / "asked").exists())
+
+    def test_without_mpirun_it_is_one_rank(self):
+        _, record = self.result(0, EXACT, "alone")
+        self.assertEqual(record["ranks"], 1)
+        code, _, err = run(0, f"embed net --dim 2 -o never", self.folder, SECONDS)
+        self.assertEqual(code, 2, err)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
