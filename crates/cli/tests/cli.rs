@@ -15,6 +15,9 @@ mod interrupt;
 mod outputs;
 #[path = "cli/proximity.rs"]
 mod proximity;
+#[cfg(not(feature = "mpi"))]
+#[path = "cli/ranks.rs"]
+mod ranks;
 #[path = "cli/settings.rs"]
 mod settings;
 #[path = "cli/support.rs"]

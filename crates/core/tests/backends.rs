@@ -107,3 +107,104 @@ fn one_rank_that_asks_for_an_end_ends_all() {
     });
     assert!(results.iter().all(|result| matches!(result, Err(manyview::Error::Interrupted))));
 }
+
+#[test]
+fn one_rank_interrupted_in_its_proximity_ends_all() {
+    let network = network(600);
+    let config = Config { dim: 12, stages: 2, threads: Some(1), ..Config::default() };
+    let results = Threads::run(3, |comm| {
+        use manyview::comm::Comm;
+        let impatient = comm.rank() == 2;
+        config.fit_with(&network, comm, &mut |now| match now {
+            manyview::stages::Progress::Proximity { index: 1, .. } if impatient => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        })
+    });
+    assert!(results.iter().all(|result| matches!(result, Err(manyview::Error::Interrupted))));
+}
+
+/// A rank that read other files would otherwise give nonsense, or hang the rest.
+#[test]
+fn ranks_with_different_networks_are_refused() {
+    let networks = [network(100), network(101)];
+    let config = Config { dim: 12, stages: 2, threads: Some(1), ..Config::default() };
+    let results = Threads::run(3, |comm| {
+        use manyview::comm::Comm;
+        let network = &networks[usize::from(comm.rank() == 1)];
+        config.fit_with(network, comm, &mut |_| ControlFlow::Continue(()))
+    });
+    for result in results {
+        assert!(result.unwrap_err().to_string().contains("rank 1 has read another network"));
+    }
+}
+
+/// `U V` of a stage, which is what a factorisation says; its factors alone are only known up to a scale.
+#[test]
+fn products_of_factors_agree_after_a_stage() {
+    use manyview::comm::Comm;
+    use manyview::config::{Isolated, Solver, StopRule};
+    use manyview::linalg::{Csr, Dense, Tiles};
+    use manyview::nmf::{Settings, Start, Target, factorize};
+    use manyview::parallel::Pool;
+    use manyview::proximity;
+
+    let (network, width) = (network(300), 8);
+    let pool = Pool::new(Some(1)).unwrap();
+    let near = proximity::Settings { window: 5, negative: 1.0, isolated: Isolated::Zero };
+    let matrices: Vec<Csr<f32>> = network
+        .views()
+        .iter()
+        .map(|view| proximity::proximity(view, near, &pool, &mut |_| ControlFlow::Continue(())).unwrap())
+        .collect();
+    let number = |row: usize, col: usize| ((row * 31 + col * 17) % 97) as f32 / 97.0;
+    for solver in [Solver::Mu, Solver::Hals] {
+        let settings =
+            Settings { solver, gamma: 5.0, max_iter: 30, tol: 0.0, stop: StopRule::Decrease, epsilon: 0.0 };
+        let run = |bounds: &[usize]| {
+            let ranks = Threads::run(bounds.len() - 1, |comm| {
+                let (from, to) = (bounds[comm.rank()], bounds[comm.rank() + 1]);
+                let tiles: Vec<Tiles<f32>> =
+                    matrices.iter().map(|matrix| Tiles::from_csr(&some_rows(matrix, from, to))).collect();
+                let norm = |matrix: &Csr<f32>| matrix.values().iter().map(|&x| f64::from(x * x)).sum();
+                let targets: Vec<_> = tiles
+                    .iter()
+                    .zip(&matrices)
+                    .map(|(tiles, matrix)| Target::new(tiles, norm(matrix)).relative())
+                    .collect();
+                let start = Start {
+                    u: Dense::from_fn(to - from, width, |row, col| number(from + row, col)),
+                    v_t: vec![Dense::from_fn(300, width, number); matrices.len()],
+                };
+                let pool = Pool::new(Some(1)).unwrap();
+                factorize(&targets, start, &settings, &pool, comm, &mut |_| ControlFlow::Continue(()))
+                    .unwrap()
+            });
+            let u: Vec<Vec<f32>> = ranks
+                .iter()
+                .flat_map(|factors| (0..factors.u.rows()).map(|row| factors.u.row(row).to_vec()))
+                .collect();
+            products(&u, &ranks[0].v_t)
+        };
+        let one = run(&[0, 300]);
+        for bounds in [&[0, 100, 300][..], &[0, 0, 129, 300], &[0, 75, 150, 225, 300]] {
+            let many = run(bounds);
+            let difference: f64 = one.iter().zip(&many).map(|(x, y)| (x - y) * (x - y)).sum();
+            let norm: f64 = one.iter().map(|x| x * x).sum();
+            assert!((difference / norm).sqrt() < 1e-3, "{solver:?} {bounds:?}");
+        }
+    }
+
+    fn some_rows(matrix: &Csr<f32>, from: usize, to: usize) -> Csr<f32> {
+        let at = matrix.indptr()[from]..matrix.indptr()[to];
+        let indptr = matrix.indptr()[from..=to].iter().map(|start| start - at.start).collect();
+        Csr::new(matrix.cols(), indptr, matrix.indices()[at.clone()].to_vec(), matrix.values()[at].to_vec())
+    }
+
+    fn products(u: &[Vec<f32>], v_t: &[Dense<f32>]) -> Vec<f64> {
+        let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| f64::from(x * y)).sum::<f64>();
+        let of_view = |v_t: &Dense<f32>| -> Vec<f64> {
+            u.iter().flat_map(|row| (0..v_t.rows()).map(|col| dot(row, v_t.row(col)))).collect()
+        };
+        v_t.iter().flat_map(of_view).collect()
+    }
+}
