@@ -22,8 +22,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     let network = digits::network()?;
     let read_seconds = began.elapsed().as_secs_f64();
     describe(&network, read_seconds, &reporter);
-    embed(
-        Job { began, read_seconds, network: &network, config: &config, formats: &[], output },
-        &mut reporter,
-    )
+    let (network, config, formats, max_memory) = (&network, &config, &[], None);
+    embed(Job { began, read_seconds, network, config, max_memory, formats, output }, &mut reporter)
 }

@@ -6,10 +6,12 @@ use std::time::Instant;
 
 use anyhow::Result;
 use manyview::comm::Local;
-use manyview::io::{Format, OutputFolder, RunRecord, RunSeconds, write_npy_to};
+use manyview::io::{Format, OutputFolder, RunMemory, RunRecord, RunSeconds, write_npy_to};
+use manyview::memory::peak_resident_bytes;
+use manyview::stages::Progress;
 use manyview::{Config, Fit, Network};
 
-use super::{command_line, read};
+use super::{command_line, plan, read};
 use crate::args::EmbedArgs;
 use crate::interrupt;
 use crate::ui::{Reporter, bytes, plural, print, seconds, stage_table};
@@ -20,16 +22,18 @@ pub(crate) fn run(args: &EmbedArgs) -> Result<()> {
     // What cannot work is said before a large file is read.
     config.check()?;
     interrupt::watch_for_it()?;
-    let output = prepare(&args.output.output, &args.format, args.output.force)?;
     let mut reporter = Reporter::new(args.output.quiet);
+    let folder = match &args.output.output {
+        Some(folder) if !args.plan => folder,
+        _ => return plan::run(&read(&args.network, &mut reporter)?.0, &config, args.max_memory),
+    };
+    let output = prepare(folder, &args.format, args.output.force)?;
     let (network, read_seconds) = read(&args.network, &mut reporter)?;
     for format in &args.format {
         format.check(network.nodes())?;
     }
-    embed(
-        Job { began, read_seconds, network: &network, config: &config, formats: &args.format, output },
-        &mut reporter,
-    )
+    let (network, config, formats, max_memory) = (&network, &config, &args.format, args.max_memory);
+    embed(Job { began, read_seconds, network, config, max_memory, formats, output }, &mut reporter)
 }
 
 /// What is to be embedded, and where to.
@@ -38,6 +42,7 @@ pub(super) struct Job<'a> {
     pub(super) read_seconds: f64,
     pub(super) network: &'a Network,
     pub(super) config: &'a Config,
+    pub(super) max_memory: Option<u64>,
     pub(super) formats: &'a [Format],
     pub(super) output: OutputFolder,
 }
@@ -53,14 +58,19 @@ pub(super) fn prepare(folder: &Path, formats: &[Format], force: bool) -> Result<
 
 /// Fits, writes, and shows what happened.
 pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
+    let mut memory = plan::memory_needed(job.network, job.config, job.max_memory, reporter)?;
     let result = job.config.fit_with(job.network, &Local, &mut |now| {
+        if memory.phases.proximity.is_none() && !matches!(now, Progress::Proximity { .. }) {
+            memory.phases.proximity = peak_resident_bytes();
+        }
         reporter.fitting(now);
         interrupt::go_on()
     });
     reporter.finish();
     let fit = result?;
+    memory.phases.factorise = peak_resident_bytes();
     let folder = job.output.path().to_owned();
-    let total = write(job, &fit)?;
+    let total = write(job, &fit, memory)?;
     for warning in &fit.warnings {
         reporter.say(&format!("warning: {warning}"));
     }
@@ -71,7 +81,7 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
 }
 
 /// Writes all files, and returns how long the whole run took.
-fn write(job: Job<'_>, fit: &Fit) -> Result<f64> {
+fn write(job: Job<'_>, fit: &Fit, memory: RunMemory) -> Result<f64> {
     let began = Instant::now();
     let (embedding, mut output) = (&fit.embedding, job.output);
     let (nodes, dim, values) = (embedding.nodes(), embedding.dim(), embedding.values());
@@ -88,7 +98,7 @@ fn write(job: Job<'_>, fit: &Fit) -> Result<f64> {
         total: job.began.elapsed().as_secs_f64(),
     };
     let command = command_line();
-    let record = RunRecord::new(&command, job.config, fit, seconds);
+    let record = RunRecord::new(&command, job.config, fit, seconds).with_memory(memory);
     output.write("run.json", |writer| record.write_to(writer))?;
     if interrupt::go_on().is_break() {
         return Err(manyview::Error::Interrupted.into());
@@ -102,7 +112,7 @@ fn show(fit: &Fit, folder: &Path, total: f64) -> Result<()> {
     let width = usize::from(console::Term::stdout().size().1);
     let table = stage_table(&fit.stages, &views, width);
     let (nodes, dim) = (plural(fit.embedding.rows(), "node"), plural(fit.embedding.dim(), "column"));
-    let memory = manyview::memory::peak_resident_bytes().map(|peak| format!(", {} of memory", bytes(peak)));
+    let memory = peak_resident_bytes().map(|peak| format!(", {} of memory", bytes(peak)));
     let (time, memory) = (seconds(total), memory.unwrap_or_default());
     let file = folder.join("embedding.npy");
     print(format!("\n{table}\n{nodes} x {dim} in {}: {time}{memory}\n", file.display()))

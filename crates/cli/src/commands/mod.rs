@@ -4,6 +4,7 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod embed;
 pub(crate) mod generate;
+mod plan;
 pub(crate) mod proximity;
 
 use std::time::Instant;
