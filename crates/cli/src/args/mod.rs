@@ -60,7 +60,7 @@ pub(crate) struct EmbedArgs {
     pub(crate) plan: bool,
     /// Refuse before the work starts when it would take more memory, such as 8G or 500M [default: what this
     /// machine, or this container, has available]
-    #[arg(long, value_name = "SIZE", value_parser = size::size)]
+    #[arg(long, value_name = "SIZE", value_parser = size::size, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,

@@ -36,8 +36,7 @@ fn run_json_keeps_the_contract() {
         "embed calls.tsv mails.tsv --seed 7 --threads 2 --consensus shared -o result {SMALL}"
     ));
     let run = place.json("result/run.json");
-    let expected =
-        "command config method network peak_memory_bytes ranks seconds stages threads version warnings";
+    let expected = "command config memory method network peak_memory_bytes ranks seconds stages threads version warnings";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
     let command = run["command"].as_str().unwrap();
@@ -47,6 +46,8 @@ fn run_json_keeps_the_contract() {
         run["warnings"].is_array()
             && (run["peak_memory_bytes"].is_u64() || run["peak_memory_bytes"].is_null())
     );
+    assert_eq!(keys(&run["memory"]).join(" "), "estimated_bytes phases");
+    assert_eq!(keys(&run["memory"]["phases"]).join(" "), "factorise proximity read");
     assert_eq!(keys(&run["seconds"]).join(" "), "factorise proximity read total write");
     assert!(run["seconds"].as_object().unwrap().values().all(|time| time.as_f64().unwrap() >= 0.0));
 

@@ -24,8 +24,9 @@ const TYPICAL_UNIQUE: usize = 24;
 /// `mu` takes so many times as many.
 const MU_PER_HALS: usize = 4;
 
-/// What the end of a stage costs, in iterations: taking the factors away, norms, scales.
-const PER_STAGE: f64 = 4.0;
+/// What a stage costs besides, in iterations: taking the factors away, and norms and scales of sums.
+const BESIDES_CONSENSUS: f64 = 10.0;
+const BESIDES_UNIQUE: f64 = 4.0;
 
 /// Share of the entries that a stage leaves, on the same networks.
 const LEFT_BY_CONSENSUS: f64 = 0.68;
@@ -33,7 +34,7 @@ const LEFT_BY_UNIQUE: f64 = 0.9;
 
 /// Rows of each view on which an iteration is timed, twice: half of them, and all.
 const TIMED_BLOCKS: usize = 4;
-const TIMED_ITERATIONS: usize = 4;
+const TIMED_ITERATIONS: usize = 10;
 
 /// How long a fit may take.
 #[derive(Clone, Debug)]
@@ -105,7 +106,8 @@ impl Estimate {
             let slower = if solver == Solver::Mu { MU_PER_HALS } else { 1 };
             let iterations = (slower * typical).min(most);
             let once = parts as f64 * line.fixed + entries * line.per_entry;
-            stages.push(StageTime { iterations, seconds: (iterations as f64 + PER_STAGE) * once });
+            let besides = if unique { BESIDES_UNIQUE } else { BESIDES_CONSENSUS };
+            stages.push(StageTime { iterations, seconds: (iterations as f64 + besides) * once });
             entries *= if unique { LEFT_BY_UNIQUE } else { LEFT_BY_CONSENSUS };
         }
         Ok(ExpectedTime { proximity: self.proximity_seconds(), stages })
@@ -165,6 +167,6 @@ fn time_iterations(rows: &[Vec<Tiles<f32>>; 2], width: usize, solver: Solver, po
     let ((fewer, short), (more, long)) = (measured[0], measured[1]);
     // Small networks are timed whole, and noise must not make time run backwards.
     let slope = if more > fewer { (long - short).max(0.0) / (more - fewer) } else { 0.0 };
-    let per_entry = slope.max(0.2 * long / more.max(1.0));
+    let per_entry = slope.max(0.05 * long / more.max(1.0));
     Ok(Line { fixed: (long - more * per_entry).max(0.0), per_entry })
 }
