@@ -223,9 +223,10 @@ fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
         ]
     );
     assert!(lines[2].starts_with("6 nodes, 2 views: calls (7 edges), mails (4 edges); read in "), "{err}");
-    assert_eq!(lines[3], "computing proximities");
-    assert!(lines[4].starts_with("stage 1 (consensus): ") && lines[4].contains("left: calls "), "{err}");
-    assert!(lines[5].starts_with("stage 2 (unique): "), "{err}");
+    assert!(lines[3].starts_with("expecting about 32 entries of proximity and "), "{err}");
+    assert_eq!(lines[4], "computing proximities");
+    assert!(lines[5].starts_with("stage 1 (consensus): ") && lines[5].contains("left: calls "), "{err}");
+    assert!(lines[6].starts_with("stage 2 (unique): "), "{err}");
     assert!(!err.contains('\r') && !err.contains('\u{1b}'), "no control characters: {err:?}");
     for words in [
         "stage  kind         columns  iterations",
