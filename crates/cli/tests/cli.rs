@@ -13,6 +13,8 @@ mod inputs;
 mod interrupt;
 #[path = "cli/outputs.rs"]
 mod outputs;
+#[path = "cli/plan.rs"]
+mod plan;
 #[path = "cli/proximity.rs"]
 mod proximity;
 #[cfg(not(feature = "mpi"))]

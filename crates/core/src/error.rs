@@ -32,6 +32,9 @@ pub enum Error {
     /// The data can be read, but nothing can be computed from them.
     #[error("{0}")]
     Network(String),
+    /// The work would take more memory than there is, or than was allowed.
+    #[error("{0}")]
+    TooLarge(String),
     /// The observer asked for an end.
     #[error("interrupted")]
     Interrupted,

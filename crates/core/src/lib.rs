@@ -47,9 +47,10 @@
 //!   network built in, [`generate`] makes planted ones;
 //! - [`config`]: the settings, [`Config`], and the stages that follow from them;
 //! - [`mod@proximity`]: `A_k` to `M_k`; [`residual`]: what a stage leaves over;
+//! - [`estimate`]: what a fit will need, before it runs;
 //! - [`nmf`]: one stage, as a factorisation of several matrices with a common left factor;
 //! - [`stages`]: the whole method, [`Config::fit`], and the record of a run; [`embedding`]: its result;
-//! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the peak of memory;
+//! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the process's memory;
 //! - [`error`]: the one error type.
 
 pub mod checkpoint;
@@ -58,6 +59,7 @@ pub mod config;
 pub mod digits;
 pub mod embedding;
 pub mod error;
+pub mod estimate;
 pub mod generate;
 pub mod io;
 pub mod linalg;

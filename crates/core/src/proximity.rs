@@ -12,6 +12,7 @@
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use crate::config::Isolated;
 use crate::error::{Error, Result};
@@ -21,7 +22,7 @@ use crate::network::View;
 use crate::parallel::Pool;
 
 /// Rows that are computed together: one cache line of f32 for each node.
-const TOGETHER: usize = 16;
+pub(crate) const TOGETHER: usize = 16;
 type Lanes<T> = [T; TOGETHER];
 
 /// What counts as near.
@@ -82,26 +83,50 @@ pub(crate) fn row_blocks<T: Real>(
     Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max) })
 }
 
-/// How many entries the given rows have; costs as much as computing them.
-pub(crate) fn count_entries<T: Real>(
+/// What [`sample`] found in some rows.
+pub(crate) struct Sample {
+    /// For each row, how many of its entries lie in each step of [`STEP`]; the last step is open.
+    pub(crate) rows: Vec<[u32; STEPS]>,
+    /// Time that one thread took for each group of [`TOGETHER`] rows.
+    pub(crate) group_seconds: Vec<f64>,
+}
+
+/// Entries are counted by their value, in steps of this size. An entry above `log(c)` would survive a `negative`
+/// `c` times as high, so these counts tell what higher values of `negative` would leave.
+pub(crate) const STEP: f64 = std::f64::consts::LN_2 / 8.0;
+pub(crate) const STEPS: usize = 128;
+
+/// Computes the given rows, in any order, and counts their entries.
+pub(crate) fn sample(
     view: &View,
     settings: Settings,
     rows: &[usize],
     pool: &Pool,
-    watch: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Result<Vec<usize>> {
-    let walk = Walk::<T>::new(view, settings);
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Sample> {
+    let walk = Walk::<f32>::new(view, settings);
     let groups: Vec<&[usize]> = rows.chunks(TOGETHER).collect();
-    let task = |scratch: &mut Scratch<T>, index: usize, cancelled: &AtomicBool| {
-        let group = groups[index];
-        walk.group(group.iter().copied(), scratch, cancelled)?;
-        let counts: Vec<usize> = scratch.found[..group.len()].iter().map(Vec::len).collect();
-        scratch.found.iter_mut().for_each(Vec::clear);
-        Some(counts)
+    let task = |scratch: &mut Scratch<f32>, index: usize, cancelled: &AtomicBool| {
+        let began = Instant::now();
+        let mut ends = Vec::new();
+        scratch.clear();
+        walk.group(groups[index].iter().copied(), scratch, cancelled, &mut |end| ends.push(end))?;
+        let mut from = 0;
+        let count = |to| count_by_value(&scratch.values[std::mem::replace(&mut from, to)..to]);
+        let counts: Vec<_> = ends.into_iter().map(count).collect();
+        Some((counts, began.elapsed().as_secs_f64()))
     };
-    let scratch = || Scratch::new(walk.degrees.len());
-    let counts = pool.map_watched(groups.len(), scratch, task, &mut |_| watch());
-    Ok(counts.ok_or(Error::Interrupted)?.concat())
+    let done = pool.map_watched(groups.len(), || Scratch::new(walk.degrees.len()), task, watch);
+    let (counts, group_seconds): (Vec<_>, Vec<f64>) = done.ok_or(Error::Interrupted)?.into_iter().unzip();
+    Ok(Sample { rows: counts.concat(), group_seconds })
+}
+
+fn count_by_value(values: &[f32]) -> [u32; STEPS] {
+    let mut counts = [0; STEPS];
+    for &value in values {
+        counts[((f64::from(value) / STEP) as usize).min(STEPS - 1)] += 1;
+    }
+    counts
 }
 
 /// The error for a view of whose pairs none survives; `largest` is the largest value of `b X`.
@@ -142,12 +167,28 @@ struct Scratch<T> {
     next: Vec<Lanes<T>>,
     sum: Vec<Lanes<T>>,
     found: Vec<Vec<(u32, T)>>,
+    /// Entries of the rows at hand. Grown here and copied out, so that what is kept has no room to spare.
+    indices: Vec<u32>,
+    values: Vec<T>,
 }
 
 impl<T: Real> Scratch<T> {
     fn new(nodes: usize) -> Self {
         let lanes = || vec![[T::ZERO; TOGETHER]; nodes];
-        Scratch { now: lanes(), next: lanes(), sum: lanes(), found: vec![Vec::new(); TOGETHER] }
+        Scratch {
+            now: lanes(),
+            next: lanes(),
+            sum: lanes(),
+            found: vec![Vec::new(); TOGETHER],
+            indices: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Ready for other rows.
+    fn clear(&mut self) {
+        self.indices.clear();
+        self.values.clear();
     }
 }
 
@@ -173,29 +214,28 @@ impl<'a, T: Real> Walk<'a, T> {
         scratch: &mut Scratch<T>,
         cancelled: &AtomicBool,
     ) -> Option<(Csr<T>, f64)> {
-        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut indptr = vec![0];
         let mut largest = 0.0f64;
+        scratch.clear();
         for first in rows.clone().step_by(TOGETHER) {
             let group = first..(first + TOGETHER).min(rows.end);
-            let most = self.group(group.clone(), scratch, cancelled)?;
-            largest = largest.max(most.to_f64() / self.settings.window as f64);
-            for (row, found) in group.zip(&mut scratch.found) {
-                self.finish_row(row, found, &mut indices, &mut values);
-                indptr.push(indices.len());
-            }
-            scratch.found.iter_mut().for_each(Vec::clear);
+            let ends = &mut |end| indptr.push(end);
+            largest = largest.max(self.group(group, scratch, cancelled, ends)?);
         }
+        let (indices, values) = (scratch.indices.clone(), scratch.values.clone());
         Some((Csr::new(self.adjacency.cols(), indptr, indices, values), largest))
     }
 
-    /// Up to [`TOGETHER`] rows: leaves their sums above the threshold in `found`, and returns the largest of all.
+    /// Appends up to [`TOGETHER`] rows to the scratch's entries and tells `ends` where each ends; the largest
+    /// `b X` among them, `None` once cancelled.
     fn group(
         &self,
-        rows: impl Iterator<Item = usize>,
+        rows: impl Iterator<Item = usize> + Clone,
         scratch: &mut Scratch<T>,
         cancelled: &AtomicBool,
-    ) -> Option<T> {
-        self.first_step(rows, scratch);
+        ends: &mut dyn FnMut(usize),
+    ) -> Option<f64> {
+        self.first_step(rows.clone(), scratch);
         for _ in 1..self.settings.window {
             if cancelled.load(Ordering::Relaxed) {
                 return None;
@@ -206,16 +246,19 @@ impl<'a, T: Real> Walk<'a, T> {
             );
             std::mem::swap(&mut scratch.now, &mut scratch.next);
         }
-        let threshold = self.threshold();
-        Some(vectorised(
+        let window = self.settings.window as f64;
+        let threshold = T::from_f64(self.settings.negative * window);
+        let most = vectorised(
             #[inline(always)]
             || collect_above(&scratch.sum, threshold, &mut scratch.found),
-        ))
-    }
-
-    /// What a sum over the steps must exceed to survive.
-    fn threshold(&self) -> T {
-        T::from_f64(self.settings.negative * self.settings.window as f64)
+        );
+        let Scratch { found, indices, values, .. } = scratch;
+        for (row, found) in rows.zip(found.iter_mut()) {
+            self.finish_row(row, threshold, found, indices, values);
+            ends(indices.len());
+        }
+        found.iter_mut().for_each(Vec::clear);
+        Some(most.to_f64() / window)
     }
 
     /// `z_1`, which is sparse: `vol A_ij / (d_i d_j)`.
@@ -235,10 +278,16 @@ impl<'a, T: Real> Walk<'a, T> {
     }
 
     /// Appends a row: logarithms of what survived, and the diagonal of an isolated node where that is wanted.
-    fn finish_row(&self, row: usize, found: &mut [(u32, T)], indices: &mut Vec<u32>, values: &mut Vec<T>) {
+    fn finish_row(
+        &self,
+        row: usize,
+        threshold: T,
+        found: &mut [(u32, T)],
+        indices: &mut Vec<u32>,
+        values: &mut Vec<T>,
+    ) {
         let alone = self.settings.isolated == Isolated::Loop && self.degrees[row] == 0.0 && found.is_empty();
         let diagonal = alone.then(|| (row as u32, T::from_f64(self.volume / self.settings.negative).ln()));
-        let threshold = self.threshold();
         let logs = found.iter().map(|&(col, sum)| (col, (sum / threshold).ln()));
         for (col, value) in logs.chain(diagonal) {
             if value > T::ZERO {

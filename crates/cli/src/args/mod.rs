@@ -3,6 +3,7 @@
 
 mod model;
 mod network;
+mod size;
 
 use std::path::PathBuf;
 
@@ -50,10 +51,17 @@ pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) output: EmbedOutputArgs,
     /// Write the vectors in these forms too (comma-separated)
     #[arg(long, value_name = "FORMAT", value_delimiter = ',', value_parser = formats(), help_heading = "Output")]
     pub(crate) format: Vec<manyview::io::Format>,
+    /// Print what would be done (stages, expected entries, memory and time) and end; nothing is written
+    #[arg(long, help_heading = "Output")]
+    pub(crate) plan: bool,
+    /// Refuse before the work starts when it would take more memory, such as 8G or 500M [default: what this
+    /// machine, or this container, has available]
+    #[arg(long, value_name = "SIZE", value_parser = size::size, allow_hyphen_values = true)]
+    pub(crate) max_memory: Option<u64>,
     #[command(flatten)]
     pub(crate) checkpoint: CheckpointArgs,
     #[command(flatten)]
@@ -66,6 +74,7 @@ Examples:
   manyview embed edges.csv --relation kind --source from --target to -o result
   manyview embed folder-of-edge-lists -o result --dim 128 --seed 7
   zcat edges.tsv.gz | manyview embed --view friends=- -o result
+  manyview embed folder-of-edge-lists --plan
 
 Writes DIR/embedding.npy (nodes x dim, float32), DIR/nodes.txt (one id a line, row order) and DIR/run.json
 (settings, stages, view weights, timings). The same command gives the same bytes, for any number of threads.";
@@ -154,6 +163,20 @@ Example:  manyview completions bash > ~/.local/share/bash-completion/completions
 pub(crate) struct CompletionArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct EmbedOutputArgs {
+    /// Folder for the result; made when it does not exist; not needed with --plan
+    #[arg(short, long, value_name = "DIR", required_unless_present = "plan")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an earlier result in that folder
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print nothing but errors (and the plan, with --plan)
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -24,17 +24,16 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let network = digits::network()?;
     let read_seconds = began.elapsed().as_secs_f64();
     describe(&network, read_seconds, &reporter);
-    embed(
-        Job {
-            began,
-            read_seconds,
-            network: &network,
-            config: &config,
-            formats: &[],
-            output,
-            checkpoints: None,
-            ranks,
-        },
-        &mut reporter,
-    )
+    let job = Job {
+        began,
+        read_seconds,
+        network: &network,
+        config: &config,
+        max_memory: None,
+        formats: &[],
+        output,
+        checkpoints: None,
+        ranks,
+    };
+    embed(job, &mut reporter)
 }

@@ -7,11 +7,13 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use manyview::checkpoint::Checkpoints;
 use manyview::comm::Comm;
-use manyview::io::{Format, OutputFolder, RankRecord, RunRecord, RunSeconds, write_npy_to};
+use manyview::io::{Format, OutputFolder, RankRecord, RunMemory, RunRecord, RunSeconds, write_npy_to};
+use manyview::memory::peak_resident_bytes;
+use manyview::stages::Progress;
 use manyview::{Config, Error, Fit, Network};
 
 use super::kept::Kept;
-use super::{command_line, read};
+use super::{command_line, plan, read};
 use crate::args::EmbedArgs;
 use crate::backend::Ranks;
 use crate::interrupt;
@@ -26,9 +28,14 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         bail!(Error::Config("standard input reaches one rank of many; put the edges into a file".into()));
     }
     interrupt::watch_for_it()?;
-    let output = prepare(&args.output.output, &args.format, args.output.force, ranks)?;
-    let kept = Kept::look(&args.output.output, &args.checkpoint, args.output.force, ranks.rank())?;
     let mut reporter = Reporter::new(args.output.quiet || ranks.rank() > 0);
+    let folder = match &args.output.output {
+        Some(folder) if !args.plan => folder,
+        _ if ranks.rank() > 0 => return Ok(()),
+        _ => return plan::run(&read(&args.network, &mut reporter)?.0, &config, args.max_memory),
+    };
+    let output = prepare(folder, &args.format, args.output.force, ranks)?;
+    let kept = Kept::look(folder, &args.checkpoint, args.output.force, ranks.rank())?;
     let (network, read_seconds) = read(&args.network, &mut reporter)?;
     for format in &args.format {
         format.check(network.nodes())?;
@@ -39,6 +46,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         read_seconds,
         network: &network,
         config: &config,
+        max_memory: args.max_memory,
         formats: &args.format,
         output,
         checkpoints: checkpoints.as_ref(),
@@ -54,6 +62,7 @@ pub(super) struct Job<'a> {
     pub(super) read_seconds: f64,
     pub(super) network: &'a Network,
     pub(super) config: &'a Config,
+    pub(super) max_memory: Option<u64>,
     pub(super) formats: &'a [Format],
     /// On rank 0, which writes.
     pub(super) output: Option<OutputFolder>,
@@ -80,14 +89,19 @@ pub(super) fn prepare(
 
 /// Fits, writes, and shows what happened.
 pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
+    let mut memory = plan::memory_needed(job.network, job.config, job.max_memory, job.ranks, reporter)?;
     let result = job.config.fit_from(job.network, job.ranks, job.checkpoints, &mut |now| {
+        if memory.phases.proximity.is_none() && !matches!(now, Progress::Proximity { .. }) {
+            memory.phases.proximity = peak_resident_bytes();
+        }
         reporter.fitting(now);
         interrupt::go_on()
     });
     reporter.finish();
     let fit = result?;
+    memory.phases.factorise = peak_resident_bytes();
     let folder = job.output.as_ref().map(|output| output.path().to_owned());
-    let total = write(job, &fit)?;
+    let total = write(job, &fit, memory)?;
     for warning in &fit.warnings {
         reporter.say(&format!("warning: {warning}"));
     }
@@ -100,7 +114,7 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
 }
 
 /// Writes all files on rank 0, and returns how long the whole run took.
-fn write(mut job: Job<'_>, fit: &Fit) -> Result<f64> {
+fn write(mut job: Job<'_>, fit: &Fit, memory: RunMemory) -> Result<f64> {
     let began = Instant::now();
     if let Some(output) = &mut job.output {
         write_vectors(output, fit, job.formats)?;
@@ -117,7 +131,7 @@ fn write(mut job: Job<'_>, fit: &Fit) -> Result<f64> {
     };
     let Some(mut output) = job.output else { return Ok(seconds.total) };
     let command = command_line();
-    let record = RunRecord::new(&command, job.config, fit, seconds, &rank_records);
+    let record = RunRecord::new(&command, job.config, fit, seconds, &rank_records).with_memory(memory);
     output.write("run.json", |writer| record.write_to(writer))?;
     if interrupt::go_on().is_break() {
         return Err(Error::Interrupted.into());
@@ -142,7 +156,7 @@ fn show(fit: &Fit, folder: &Path, total: f64) -> Result<()> {
     let width = usize::from(console::Term::stdout().size().1);
     let table = stage_table(&fit.stages, &views, width);
     let (nodes, dim) = (plural(fit.embedding.rows(), "node"), plural(fit.embedding.dim(), "column"));
-    let memory = manyview::memory::peak_resident_bytes().map(|peak| format!(", {} of memory", bytes(peak)));
+    let memory = peak_resident_bytes().map(|peak| format!(", {} of memory", bytes(peak)));
     let (time, memory) = (seconds(total), memory.unwrap_or_default());
     let file = folder.join("embedding.npy");
     print(format!("\n{table}\n{nodes} x {dim} in {}: {time}{memory}\n", file.display()))

@@ -5,6 +5,7 @@ pub(crate) mod demo;
 pub(crate) mod embed;
 pub(crate) mod generate;
 mod kept;
+mod plan;
 pub(crate) mod proximity;
 
 use std::time::Instant;

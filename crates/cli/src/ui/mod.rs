@@ -5,7 +5,7 @@ mod print;
 mod progress;
 mod table;
 
-pub(crate) use numbers::{bytes, plural, seconds};
+pub(crate) use numbers::{about, bytes, plural, seconds, thousands};
 pub(crate) use print::print;
 pub(crate) use progress::Reporter;
 pub(crate) use table::stage_table;

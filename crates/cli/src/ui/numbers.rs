@@ -13,6 +13,12 @@ pub(crate) fn thousands(number: usize) -> String {
     text
 }
 
+/// Three digits of a number that is not known better: `12,300,000`.
+pub(crate) fn about(number: f64) -> String {
+    let scale = 10f64.powi((number.max(1.0).log10().floor() as i32 - 2).max(0));
+    thousands(((number / scale).round() * scale) as usize)
+}
+
 /// `1 view`, `1,200 nodes`.
 pub(crate) fn plural(number: usize, word: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
@@ -49,6 +55,7 @@ mod tests {
     #[test]
     fn numbers_read_well() {
         assert_eq!([0, 999, 1000, 1234567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0.0, 7.2, 1234.0, 12_345_678.0].map(about), ["0", "7", "1,230", "12,300,000"]);
         assert_eq!([plural(1, "node"), plural(2000, "node")], ["1 node", "2,000 nodes"]);
         assert_eq!(
             [0.042, 9.999, 75.0, 245.2, 7384.0].map(seconds),

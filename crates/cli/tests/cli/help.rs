@@ -27,7 +27,16 @@ fn help_tells_a_newcomer_what_to_type() {
     }
     says(
         "embed --help",
-        &["--view <NAME=PATH>", ".gz or .zst", "--preset", "--seed", "--force", "standard input"],
+        &[
+            "--view <NAME=PATH>",
+            ".gz or .zst",
+            "--preset",
+            "--seed",
+            "--force",
+            "standard input",
+            "--plan",
+            "--max-memory <SIZE>",
+        ],
     );
     says("proximity --help", &["scipy.sparse.load_npz", "--window", "--negative", "[default: 5]"]);
     says("generate --help", &["--nodes", "[default: 1000]", "labels.tsv", "--consensus", "[default: 0.5]"]);

@@ -36,8 +36,7 @@ fn run_json_keeps_the_contract() {
         "embed calls.tsv mails.tsv --seed 7 --threads 2 --consensus shared -o result {SMALL}"
     ));
     let run = place.json("result/run.json");
-    let expected =
-        "command config method network peak_memory_bytes ranks seconds stages threads version warnings";
+    let expected = "command config memory method network peak_memory_bytes ranks seconds stages threads version warnings";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
     let command = run["command"].as_str().unwrap();
@@ -47,6 +46,8 @@ fn run_json_keeps_the_contract() {
         run["warnings"].is_array()
             && (run["peak_memory_bytes"].is_u64() || run["peak_memory_bytes"].is_null())
     );
+    assert_eq!(keys(&run["memory"]).join(" "), "estimated_bytes phases");
+    assert_eq!(keys(&run["memory"]["phases"]).join(" "), "factorise proximity read");
     assert_eq!(keys(&run["seconds"]).join(" "), "factorise proximity read total write");
     assert!(run["seconds"].as_object().unwrap().values().all(|time| time.as_f64().unwrap() >= 0.0));
 
@@ -222,9 +223,10 @@ fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
         ]
     );
     assert!(lines[2].starts_with("6 nodes, 2 views: calls (7 edges), mails (4 edges); read in "), "{err}");
-    assert_eq!(lines[3], "computing proximities");
-    assert!(lines[4].starts_with("stage 1 (consensus): ") && lines[4].contains("left: calls "), "{err}");
-    assert!(lines[5].starts_with("stage 2 (unique): "), "{err}");
+    assert!(lines[3].starts_with("expecting about 32 entries of proximity and "), "{err}");
+    assert_eq!(lines[4], "computing proximities");
+    assert!(lines[5].starts_with("stage 1 (consensus): ") && lines[5].contains("left: calls "), "{err}");
+    assert!(lines[6].starts_with("stage 2 (unique): "), "{err}");
     assert!(!err.contains('\r') && !err.contains('\u{1b}'), "no control characters: {err:?}");
     for words in [
         "stage  kind         columns  iterations",

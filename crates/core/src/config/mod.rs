@@ -10,7 +10,7 @@ pub use plan::{Kind, Plan, Split, Stage};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::parallel;
+use crate::{parallel, proximity};
 
 /// Numbers beyond these are slips of the keyboard, and would end in a panic or an exhausted machine.
 const MOST_COLUMNS: usize = 1 << 20;
@@ -211,6 +211,10 @@ impl Config {
             unique_max_iter: Some(self.unique_max_iter.unwrap_or(self.max_iter)),
             ..self.clone()
         }
+    }
+
+    pub(crate) fn proximity_settings(&self) -> proximity::Settings {
+        proximity::Settings { window: self.window, negative: self.negative, isolated: self.isolated }
     }
 
     fn resolved_consensus_stages(&self) -> usize {

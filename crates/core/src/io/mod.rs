@@ -16,5 +16,5 @@ pub use read::{
     Delimiter, Directed, Header, ReadNetwork, ReadObserver, ReadOptions, Reading, Source, ViewSource,
     read_network,
 };
-pub use run::{RankRecord, RankSeconds, RunRecord, RunSeconds};
+pub use run::{RankRecord, RankSeconds, RunMemory, RunPeaks, RunRecord, RunSeconds};
 pub use vectors::{Format, write_vectors};

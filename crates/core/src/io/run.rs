@@ -23,6 +23,27 @@ pub struct RunRecord<'a> {
     ranks: usize,
     peak_memory_bytes: Option<u64>,
     rank_records: &'a [RankRecord],
+    memory: RunMemory,
+}
+
+/// Memory of a run, in bytes.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct RunMemory {
+    /// The peak that was expected before the work started.
+    pub estimated_bytes: Option<u64>,
+    /// The peak so far at the end of each phase.
+    pub phases: RunPeaks,
+}
+
+/// The most memory the process had held at once when a phase ended; `None` where the system does not tell.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct RunPeaks {
+    /// Reading the network.
+    pub read: Option<u64>,
+    /// Proximity matrices.
+    pub proximity: Option<u64>,
+    /// All stages.
+    pub factorise: Option<u64>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -133,7 +154,13 @@ impl<'a> RunRecord<'a> {
             ranks: fit.ranks,
             peak_memory_bytes: crate::memory::peak_resident_bytes(),
             rank_records,
+            memory: RunMemory::default(),
         }
+    }
+
+    /// The same record with what was found out about memory on the way.
+    pub fn with_memory(self, memory: RunMemory) -> Self {
+        RunRecord { memory, ..self }
     }
 
     /// Writes it as JSON.

@@ -19,5 +19,5 @@ mod tiles;
 pub use csr::Csr;
 pub use dense::Dense;
 pub use real::{Real, Slice, SliceMut};
-pub(crate) use tiles::BLOCK_ROWS;
 pub use tiles::Tiles;
+pub(crate) use tiles::{BLOCK_ROWS, tile_bytes};

@@ -156,6 +156,12 @@ fn panel_width(rows: usize, cols: usize, entries: usize) -> usize {
     panel
 }
 
+/// What a matrix of f32 takes in tiles.
+pub(crate) fn tile_bytes(rows: usize, cols: usize, entries: usize) -> usize {
+    let panels = cols.div_ceil(panel_width(rows, cols, entries));
+    6 * entries + 4 * (rows * panels) + rows.div_ceil(BLOCK_ROWS) * size_of::<Block<f32>>()
+}
+
 impl<T: Real> Block<T> {
     fn new(matrix: &Csr<T>, from: usize, to: usize, panel: usize) -> Self {
         let panels = matrix.cols().div_ceil(panel);

@@ -146,7 +146,7 @@ fn all_residuals<C: Comm>(
     let settings =
         proximity::Settings { window: config.window, negative: config.negative, isolated: config.isolated };
     let nodes = network.nodes().len();
-    let rows = split::own_rows::<f32, C>(network, settings, pool, comm, observer)?;
+    let rows = split::own_rows(network, settings, pool, comm, observer)?;
     let mut residuals = Vec::new();
     for (index, view) in network.views().iter().enumerate() {
         let mut watch = |done| {

@@ -11,10 +11,9 @@ use std::ops::{ControlFlow, Range};
 use super::{Observer, Progress};
 use crate::comm::{self, Comm};
 use crate::error::{Error, Result};
-use crate::linalg::Real;
 use crate::network::Network;
 use crate::parallel::Pool;
-use crate::proximity::{Settings, count_entries};
+use crate::proximity::{Settings, sample};
 use crate::random::Key;
 
 /// Rows that each rank counts in each view.
@@ -24,7 +23,7 @@ const SAMPLE: usize = 256;
 const SPARING: usize = 16;
 
 /// This rank's rows. With one rank all, at once.
-pub(super) fn own_rows<T: Real, C: Comm>(
+pub(super) fn own_rows<C: Comm>(
     network: &Network,
     settings: Settings,
     pool: &Pool,
@@ -42,13 +41,13 @@ pub(super) fn own_rows<T: Real, C: Comm>(
     // One for each row: those without entries are dealt out too.
     let mut costs = vec![1.0; own.len()];
     for (index, view) in network.views().iter().enumerate() {
-        let mut watch = || -> ControlFlow<()> {
+        let mut watch = |_: usize| -> ControlFlow<()> {
             let (views, rows) = (network.views().len(), nodes);
             observer(&Progress::Proximity { view: &view.name, index, views, done: 0, rows })
         };
-        let counts = count_entries::<T>(view, settings, &rows[own.clone()], pool, &mut watch);
-        for (cost, count) in costs.iter_mut().zip(comm::agree(comm, counts)?) {
-            *cost += count as f64;
+        let sampled = sample(view, settings, &rows[own.clone()], pool, &mut watch);
+        for (cost, counts) in costs.iter_mut().zip(comm::agree(comm, sampled)?.rows) {
+            *cost += counts.iter().map(|&count| f64::from(count)).sum::<f64>();
         }
     }
     let mut all_costs = vec![0.0; strata];

@@ -1,0 +1,124 @@
+//! What a run would need: said before every run, and all that `manyview embed --plan` does.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use manyview::comm::Comm;
+use manyview::config::{Kind, Split};
+use manyview::estimate::{Estimate, ExpectedTime, Memory};
+use manyview::io::{RunMemory, RunPeaks};
+use manyview::memory::{available_bytes, peak_resident_bytes};
+use manyview::stages::Progress;
+use manyview::{Config, Error, Network};
+
+use crate::backend::Ranks;
+use crate::interrupt;
+use crate::ui::{Reporter, about, bytes, plural, print, seconds, thousands};
+
+/// Says what is expected, or refuses what does not fit.
+pub(super) fn memory_needed(
+    network: &Network,
+    config: &Config,
+    max_memory: Option<u64>,
+    ranks: &Ranks,
+    reporter: &Reporter,
+) -> Result<RunMemory> {
+    let phases = RunPeaks { read: peak_resident_bytes(), proximity: None, factorise: None };
+    if ranks.size() > 1 {
+        // The estimate is that of one process; how ranks share machines is not known here.
+        if max_memory.is_some() {
+            return Err(Error::Config(
+                "--max-memory is for one process; leave it out with several ranks".into(),
+            )
+            .into());
+        }
+        return Ok(RunMemory { estimated_bytes: None, phases });
+    }
+    let mut watch = |_: &Progress<'_>| interrupt::go_on();
+    let estimate = config.estimate(network, &mut watch)?;
+    estimate.check(config, network, max_memory, &mut watch)?;
+    let (entries, peak) = (about(estimate.entries()), estimate.memory.peak());
+    reporter.say(&format!("expecting about {entries} entries of proximity and {} of memory", bytes(peak)));
+    Ok(RunMemory { estimated_bytes: Some(peak), phases })
+}
+
+/// Prints what would be done.
+pub(super) fn run(network: &Network, config: &Config, max_memory: Option<u64>) -> Result<()> {
+    let mut watch = |_: &Progress<'_>| interrupt::go_on();
+    let estimate = config.estimate(network, &mut watch)?;
+    let time = estimate.time(config, network, &mut watch)?;
+    let verdict = match estimate.check(config, network, max_memory, &mut watch) {
+        Ok(()) => String::new(),
+        Err(Error::TooLarge(sentence)) => format!("\nThis would be refused: {sentence}\n"),
+        Err(error) => return Err(error.into()),
+    };
+    let mut text = views(network, &estimate);
+    text.push_str(&stages(network, config, &time)?);
+    text.push_str(&memory(&estimate.memory, max_memory));
+    let _ = write!(
+        text,
+        "\ntime    about {}: proximity {}, stages {}\n        (rough: stages may need fewer iterations or several \
+         times as many)\n",
+        seconds(time.total()),
+        seconds(time.proximity),
+        seconds(time.total() - time.proximity)
+    );
+    text.push_str(&verdict);
+    text.push_str("\nNothing was written; without --plan, and with -o DIR, the work is done.\n");
+    print(text)
+}
+
+fn views(network: &Network, estimate: &Estimate) -> String {
+    let nodes = network.nodes().len();
+    let (count, views) = (plural(nodes, "node"), plural(network.views().len(), "view"));
+    let mut text = format!("{count}, {views}\n\n");
+    let widest = network.views().iter().map(|view| view.name.chars().count()).max().unwrap_or(0).max(4);
+    let _ = writeln!(
+        text,
+        "{:<widest$}  {:>12}  {:>16}  {:>6}  {:>9}",
+        "view", "edges", "expected entries", "+-", "of pairs"
+    );
+    for (view, expected) in network.views().iter().zip(&estimate.views) {
+        let pairs = 100.0 * expected.entries / (nodes as f64 * nodes as f64);
+        let _ = writeln!(
+            text,
+            "{:<widest$}  {:>12}  {:>16}  {:>5.1}%  {pairs:>8.2}%",
+            view.name,
+            thousands(view.edges()),
+            about(expected.entries),
+            100.0 * expected.error
+        );
+    }
+    let _ = writeln!(text, "{:<widest$}  {:>12}  {:>16}", "all", "", about(estimate.entries()));
+    text
+}
+
+fn stages(network: &Network, config: &Config, time: &ExpectedTime) -> Result<String> {
+    let plan = config.plan(network.views().len())?;
+    let mut text = format!("\n{:>5}  {:<9}  {:>9}  {:>8}  split\n", "stage", "kind", "columns", "time");
+    for (stage, time) in plan.stages.iter().zip(&time.stages) {
+        let columns = format!("{}-{}", stage.columns.start, stage.columns.end.saturating_sub(1));
+        let split = match (stage.kind, &stage.split) {
+            (Kind::Consensus, _) => "all views together".into(),
+            (Kind::Unique, Split::Residual) => "by what is left of each view".into(),
+            (Kind::Unique, Split::Given(split)) => {
+                let names = network.views().iter().map(|view| &view.name);
+                let each = names.zip(split).map(|(name, columns)| format!("{name} {columns}"));
+                each.collect::<Vec<_>>().join(", ")
+            }
+        };
+        let (number, kind, time) = (stage.number, stage.kind.name(), seconds(time.seconds));
+        let _ = writeln!(text, "{number:>5}  {kind:<9}  {columns:>9}  {time:>8}  {split}");
+    }
+    Ok(text)
+}
+
+fn memory(memory: &Memory, max_memory: Option<u64>) -> String {
+    let read = memory.read.map_or_else(|| "not known".into(), bytes);
+    let (proximity, factorise, peak) =
+        (bytes(memory.proximity), bytes(memory.factorise), bytes(memory.peak()));
+    let limit = max_memory.map(|limit| format!(", --max-memory {}", bytes(limit))).unwrap_or_default();
+    let available = available_bytes().map(|bytes_| format!(" ({} available{limit})", bytes(bytes_)));
+    let available = available.unwrap_or_default();
+    format!("\nmemory  peak {peak}{available}: reading {read}, proximity {proximity}, stages {factorise}\n")
+}

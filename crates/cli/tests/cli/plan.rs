@@ -1,0 +1,113 @@
+//! What a run would need: `--plan`, and the refusal of what does not fit.
+
+use super::support::{Place, SMALL};
+
+/// The word after these words.
+fn word_after<'a>(text: &'a str, words: &str) -> &'a str {
+    let rest = text.split(words).nth(1).unwrap_or_else(|| panic!("no {words:?} in\n{text}"));
+    rest.split_whitespace().next().unwrap().trim_end_matches(',')
+}
+
+#[test]
+fn a_plan_tells_what_would_be_done_and_does_nothing() {
+    let place = Place::with_views();
+    for output in ["", "-o result"] {
+        let run = place
+            .done(&format!("embed calls.tsv mails.tsv --plan {output} --share equal --dim 16 --stages 4"));
+        for words in [
+            "6 nodes, 2 views",
+            "expected entries",
+            "calls",
+            "mails",
+            "consensus        0-3",
+            "all views together",
+            "unique         12-15",
+            "calls 2, mails 2",
+            "memory  peak ",
+            "time    about ",
+            "rough",
+            "Nothing was written",
+        ] {
+            assert!(run.out.contains(words), "no {words:?} in\n{}", run.out);
+        }
+        assert_eq!(place.names("."), ["calls.tsv", "mails.tsv"]);
+    }
+    let run = place.done(&format!("embed calls.tsv --plan {SMALL}"));
+    assert!(run.out.contains("by what is left of each view"), "{}", run.out);
+}
+
+/// A network of this size is counted whole, so the plan must be right.
+#[test]
+fn a_plan_has_the_entries_that_the_run_has() {
+    let place = Place::with_views();
+    place.done(&format!("embed calls.tsv mails.tsv -o result {SMALL}"));
+    let run = place.json("result/run.json");
+    let plan = place.done(&format!("embed calls.tsv mails.tsv --plan -q {SMALL}"));
+    assert_eq!(plan.err, "");
+    for view in run["network"]["views"].as_array().unwrap() {
+        let name = view["name"].as_str().unwrap();
+        let line = plan.out.lines().find(|line| line.starts_with(name)).unwrap();
+        let entries = line.split_whitespace().nth(2).unwrap();
+        assert_eq!(entries, view["entries"].to_string(), "{line}");
+    }
+}
+
+#[test]
+fn a_plan_of_what_does_not_fit_says_so() {
+    let run = Place::with_views().done(&format!("embed calls.tsv --plan --max-memory 1M {SMALL}"));
+    assert!(
+        run.out.contains("This would be refused: ") && run.out.contains("use --max-memory"),
+        "{}",
+        run.out
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_in_run_json_is_near_what_was_used() {
+    let place = Place::new();
+    place.done("generate --nodes 2500 --views 2 --skew 1 -q -o net");
+    let run = place.done("embed net --dim 32 --stages 4 --max-iter 3 --threads 2 -o result");
+    assert!(run.err.contains("expecting about "), "{}", run.err);
+    let run = place.json("result/run.json");
+    let (memory, peak) = (&run["memory"], run["peak_memory_bytes"].as_u64().unwrap());
+    let phases = ["read", "proximity", "factorise"].map(|phase| memory["phases"][phase].as_u64().unwrap());
+    assert!(phases.is_sorted() && phases[0] > 0 && phases[2] <= peak, "{memory}");
+    let ratio = memory["estimated_bytes"].as_u64().unwrap() as f64 / peak as f64;
+    assert!(ratio > 0.7 && ratio < 1.4, "{memory}, peak {peak}");
+}
+
+#[test]
+fn what_exceeds_the_limit_is_refused_and_advice_helps() {
+    let place = Place::new();
+    place.done("generate --nodes 2500 --views 2 --communities 25 -q -o net");
+    let line = "embed net --dim 32 --stages 4 --max-iter 3 --threads 2 -o result";
+    let words = ["entries", "1 MB that --max-memory allows"];
+    let run = place.fails(&format!("{line} --max-memory 1M"), 1, &words);
+    let enough = word_after(&run.err, "use --max-memory ").to_owned();
+    place.done(&format!("{line} --max-memory {enough}"));
+    let expected = place.json("result/run.json")["memory"]["estimated_bytes"].as_u64().unwrap();
+    std::fs::remove_dir_all(place.path("result")).unwrap();
+
+    let limited = format!("{line} --max-memory {}B", expected * 3 / 4);
+    let run = place.fails(&limited, 1, &["that --max-memory allows; use --negative"]);
+    for way in ["--negative", "--window"] {
+        let value = word_after(&run.err, &format!("{way} ")).to_owned();
+        place.done(&format!("{limited} {way} {value} --force"));
+    }
+    let mut tiny = place.command("embed net -o other --max-memory 1M -q");
+    assert_eq!(tiny.output().unwrap().stdout, b"");
+}
+
+#[test]
+fn sizes_that_make_no_sense() {
+    let place = Place::with_views();
+    for (size, words) in [
+        ("much", "expected a number and a unit, such as 8G, 500M or 2GiB"),
+        ("8", "a unit is missing: 8G or 8M?"),
+        ("-1G", "expected a number and a unit"),
+        ("0G", "no memory is too little"),
+    ] {
+        place.fails(&format!("embed calls.tsv -o result --max-memory {size}"), 2, &[words]);
+    }
+}

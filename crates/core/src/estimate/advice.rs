@@ -1,0 +1,117 @@
+//! The refusal of work that will not fit, with settings that will.
+
+use super::{Estimate, Memory};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::memory::available_bytes;
+use crate::network::Network;
+use crate::stages::Observer;
+
+/// Values of `negative` that people type.
+const ROUND: [f64; 14] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 200.0, 500.0];
+
+/// Of a matrix that is worth having, each node has on average so many entries in a view.
+const FEWEST_ENTRIES: f64 = 1.0;
+
+impl Estimate {
+    /// Refuses what exceeds `max_memory` or the memory that this process can get.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], with settings that would fit. [`Error::Interrupted`] when the observer says so while
+    /// those are looked for.
+    pub fn check(
+        &self,
+        config: &Config,
+        network: &Network,
+        max_memory: Option<u64>,
+        observer: &mut Observer<'_>,
+    ) -> Result<()> {
+        let (peak, available) = (self.memory.peak(), available_bytes());
+        let limit = max_memory.unwrap_or(u64::MAX).min(available.unwrap_or(u64::MAX));
+        if peak <= limit {
+            return Ok(());
+        }
+        let given = max_memory.is_some_and(|given| given <= available.unwrap_or(u64::MAX));
+        let whose = if given { "that --max-memory allows" } else { "that this machine has available" };
+        let mut ways = self.smaller_settings(config, network, limit, observer)?;
+        if given && available.is_none_or(|available| peak < available) {
+            ways.push(format!("--max-memory {}", size(peak)));
+        } else if ways.is_empty() {
+            ways.push("a machine with more memory".into());
+        }
+        let (entries, peak, limit) = (self.entries(), gigabytes(peak), gigabytes(limit));
+        let ways = ways.join(", or ");
+        Err(Error::TooLarge(format!(
+            "the proximity matrices would have about {entries:.1e} entries, and the work would take {peak} of \
+             memory, more than the {limit} {whose}; use {ways}"
+        )))
+    }
+
+    /// Single settings with which the work would fit.
+    fn smaller_settings(
+        &self,
+        config: &Config,
+        network: &Network,
+        limit: u64,
+        observer: &mut Observer<'_>,
+    ) -> Result<Vec<String>> {
+        let peak = |config: &Config, entries: &[f64], threads: usize| {
+            let plan = config.plan(entries.len()).ok()?;
+            let memory = Memory::of(config, &plan, network, entries, threads, self.memory.read);
+            Some(memory.peak()).filter(|&peak| peak <= limit)
+        };
+        let now: Vec<f64> = self.views.iter().map(|view| view.entries).collect();
+        let mut ways = Vec::new();
+
+        let enough = FEWEST_ENTRIES * network.nodes().len() as f64;
+        let higher = ROUND.into_iter().filter(|&negative| negative > config.negative);
+        let fitting = higher.map(|negative| {
+            let at = |view: &super::ViewEstimate| view.entries_at(negative / config.negative);
+            (negative, self.views.iter().map(at).collect::<Vec<f64>>())
+        });
+        let fitting = fitting.filter(|(_, entries)| {
+            entries.iter().zip(&now).all(|(&entries, &now)| entries >= enough.min(now / 2.0) && entries > 0.0)
+        });
+        let first = fitting.into_iter().find_map(|(negative, entries)| {
+            peak(config, &entries, self.threads).map(|peak| (negative, peak))
+        });
+        if let Some((negative, peak)) = first {
+            ways.push(format!("--negative {negative} (about {})", gigabytes(peak)));
+        }
+        for window in [3, 2, 1] {
+            if window >= config.window || self.memory.read.is_some_and(|read| read > limit) {
+                continue;
+            }
+            let narrower = Config { window, ..config.clone() };
+            let estimate = narrower.estimate(network, observer)?;
+            if estimate.memory.peak() <= limit && estimate.views.iter().all(|view| view.entries > 0.0) {
+                ways.push(format!("--window {window} (about {})", gigabytes(estimate.memory.peak())));
+                break;
+            }
+        }
+        let fewer = (1..self.threads).rev().find_map(|threads| Some((threads, peak(config, &now, threads)?)));
+        if let Some((threads, peak)) = fewer {
+            ways.push(format!("--threads {threads} (about {})", gigabytes(peak)));
+        }
+        let halves = (1..=4).map(|times| config.dim >> times).filter(|&dim| dim >= 16);
+        let narrower = halves
+            .into_iter()
+            .find_map(|dim| Some((dim, peak(&Config { dim, ..config.clone() }, &now, self.threads)?)));
+        if let Some((dim, peak)) = narrower {
+            ways.push(format!("--dim {dim} (about {})", gigabytes(peak)));
+        }
+        Ok(ways)
+    }
+}
+
+/// A size that `--max-memory` takes, with a little room.
+fn size(bytes: u64) -> String {
+    format!("{}M", (bytes as f64 * 1.05 / 1e6).ceil())
+}
+
+fn gigabytes(bytes: u64) -> String {
+    match bytes as f64 {
+        bytes if bytes < 1e9 => format!("{:.0} MB", bytes / 1e6),
+        bytes => format!("{:.1} GB", bytes / 1e9),
+    }
+}

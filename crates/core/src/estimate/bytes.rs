@@ -1,0 +1,108 @@
+//! How many bytes each phase holds at most, as a sum over what is alive in it.
+
+use crate::config::{Config, Consensus, Init, Kind, Plan, Stage};
+use crate::linalg::{Dense, tile_bytes};
+use crate::network::{Network, View};
+use crate::proximity::TOGETHER;
+
+/// The program itself, and what each of its threads takes (measured).
+const PROCESS: f64 = 5e6;
+const THREAD: f64 = 0.3e6;
+
+/// Lists that grow have room to spare: a third of them, on average.
+const GROWING: f64 = 1.5;
+
+/// What the allocator holds beyond what is asked for: gaps between blocks, pages partly used (measured).
+const GAPS: f64 = 1.06;
+
+/// Share of the embedding and the factors that finds no place in what the proximity phase gave back, since that
+/// lies in pieces (measured).
+const NOT_REUSED: f64 = 0.7;
+
+/// Most memory of the process in each phase, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Memory {
+    /// Until the network was read, as measured; `None` where the system does not tell.
+    pub read: Option<u64>,
+    /// The network, kept all the time.
+    pub network: u64,
+    /// Proximity matrices.
+    pub proximity: u64,
+    /// Stages.
+    pub factorise: u64,
+}
+
+impl Memory {
+    /// The most of all phases.
+    pub fn peak(&self) -> u64 {
+        self.read.unwrap_or(0).max(self.network).max(self.proximity).max(self.factorise)
+    }
+
+    pub(super) fn of(
+        config: &Config,
+        plan: &Plan,
+        network: &Network,
+        entries: &[f64],
+        threads: usize,
+        read: Option<u64>,
+    ) -> Self {
+        let (nodes, workers) = (network.nodes().len() as f64, threads as f64);
+        let ids = network.nodes().iter().map(str::len).sum::<usize>() as f64 + 8.0 * nodes;
+        let adjacency: f64 = network.views().iter().map(|view| csr_bytes(view, 8.0)).sum();
+        let kept = PROCESS + workers * THREAD + ids + adjacency;
+
+        let (mut proximity, mut tiles) = (kept, 0.0);
+        for (view, &entries) in network.views().iter().zip(entries) {
+            let rows = 8.0 * entries + 8.0 * nodes;
+            let in_tiles = tile_bytes(network.nodes().len(), network.nodes().len(), entries as usize) as f64;
+            let walking = walk_bytes(view) + workers * scratch_bytes(nodes, entries) + rows;
+            // Rows are freed block by block as they are cut into tiles.
+            let cutting = rows.max(in_tiles) + workers * GROWING * block_bytes(nodes, entries);
+            proximity = proximity.max(kept + tiles + walking.max(cutting));
+            tiles += in_tiles;
+        }
+        let views = network.views().len();
+        let of_stage = |stage: &Stage| factor_bytes(config, stage, nodes, views, workers);
+        let factors = plan.stages.iter().map(of_stage).fold(0.0, f64::max);
+        let embedding = 4.0 * nodes * plan.dim as f64 + ids;
+        proximity = PROCESS + GAPS * (proximity - PROCESS);
+        let factorise =
+            (kept + tiles + embedding + factors).max(proximity + NOT_REUSED * (embedding + factors));
+        Memory { read, network: kept as u64, proximity: proximity as u64, factorise: factorise as u64 }
+    }
+}
+
+fn csr_bytes(view: &View, value: f64) -> f64 {
+    (4.0 + value) * view.adjacency.entries() as f64 + 8.0 * (view.adjacency.rows() + 1) as f64
+}
+
+/// The step matrix and the degrees; for a directed view also the transpose that they are made from.
+fn walk_bytes(view: &View) -> f64 {
+    let transposed = if view.directed { csr_bytes(view, 8.0) } else { 0.0 };
+    csr_bytes(view, 4.0) + 8.0 * view.adjacency.rows() as f64 + transposed
+}
+
+/// Three times sixteen dense rows, and lists of what was found in sixteen rows and in a block.
+fn scratch_bytes(nodes: f64, entries: f64) -> f64 {
+    let row = 8.0 * entries / nodes.max(1.0);
+    3.0 * TOGETHER as f64 * 4.0 * nodes + GROWING * (TOGETHER as f64 * row + block_bytes(nodes, entries))
+}
+
+fn block_bytes(nodes: f64, entries: f64) -> f64 {
+    8.0 * entries / nodes.max(1.0) * nodes.min(crate::linalg::BLOCK_ROWS as f64)
+}
+
+/// U, every V and the numerators; the buffer in which U is gathered comes when the numerators have gone.
+fn factor_bytes(config: &Config, stage: &Stage, nodes: f64, views: usize, workers: f64) -> f64 {
+    let pooled = config.consensus == Consensus::Pooled && views > 1;
+    let targets = match stage.kind {
+        Kind::Consensus if !pooled => views,
+        _ => 1,
+    };
+    let from_views = stage.kind == Kind::Consensus && config.init == Init::Nmf && !pooled;
+    let starts = if from_views { targets + 2 } else { 0 };
+    let width = Dense::<f32>::zeros(0, stage.columns.len()).stride() as f64;
+    // The norm of a sum is found with a dense row for each thread.
+    let sums = if pooled { workers * 8.0 * nodes } else { 0.0 };
+    (4.0 * nodes * width * (2 + targets + starts) as f64).max(sums)
+}

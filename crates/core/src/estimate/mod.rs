@@ -1,0 +1,258 @@
+//! What a fit will need, before it runs: entries of the proximity matrices, memory and time.
+//!
+//! Some rows of each view's proximity are computed exactly, and stand for the others. Nodes are sorted by degree
+//! and cut into strata of equal size; one node of each is drawn, so hubs and leaves are in the sample in the
+//! shares they have in the view. The cost is a few per cent of the proximity itself.
+//!
+//! Invariant: the entries are a function of network and settings alone, not of threads or of the clock.
+
+mod advice;
+mod bytes;
+mod time;
+
+use std::ops::ControlFlow;
+
+pub use bytes::Memory;
+pub use time::{ExpectedTime, StageTime};
+
+use crate::config::{Config, Isolated};
+use crate::error::Result;
+use crate::memory::peak_resident_bytes;
+use crate::network::{Network, View};
+use crate::parallel::Pool;
+use crate::proximity::{self, STEP, STEPS, TOGETHER};
+use crate::random::{Key, text_key, unit_f64};
+use crate::stages::{Observer, Progress};
+
+/// Groups of rows that are sampled: at least, at most, and one out of so many in between.
+const FEWEST_GROUPS: usize = 8;
+const MOST_GROUPS: usize = 64;
+const ONE_GROUP_IN: usize = 32;
+
+/// Multiplications and additions after which [`FEWEST_GROUPS`] must do: about a second of one core.
+const AFFORDABLE: f64 = 4e9;
+
+/// What a fit will need.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// The views, in order.
+    pub views: Vec<ViewEstimate>,
+    /// Most memory in each phase.
+    pub memory: Memory,
+    threads: usize,
+}
+
+/// What is expected of a view.
+#[derive(Clone, Debug)]
+pub struct ViewEstimate {
+    /// Its name.
+    pub name: String,
+    /// Entries of its proximity matrix.
+    pub entries: f64,
+    /// Standard error of `entries` relative to it; 0 when all rows were computed.
+    pub error: f64,
+    /// Rows that were computed.
+    pub sampled: usize,
+    /// Time for its proximity matrix.
+    pub seconds: f64,
+    /// Entries by value, in steps of [`STEP`].
+    by_value: Vec<f64>,
+}
+
+impl Estimate {
+    /// Entries of all proximity matrices.
+    pub fn entries(&self) -> f64 {
+        self.views.iter().map(|view| view.entries).sum()
+    }
+
+    /// Time for all proximity matrices.
+    pub fn proximity_seconds(&self) -> f64 {
+        self.views.iter().map(|view| view.seconds).sum()
+    }
+}
+
+impl Config {
+    /// Estimates what [`Config::fit`] will need for a network, in a small share of its time.
+    ///
+    /// The observer hears of it as of rows of proximity. Library users are free to ignore the answer; the fit
+    /// itself never refuses.
+    pub fn estimate(&self, network: &Network, observer: &mut Observer<'_>) -> Result<Estimate> {
+        let plan = self.plan(network.views().len())?;
+        let pool = Pool::new(self.threads)?;
+        let mut views = Vec::new();
+        for (index, view) in network.views().iter().enumerate() {
+            let mut watch = |done, rows| {
+                let views = network.views().len();
+                observer(&Progress::Proximity { view: &view.name, index, views, done, rows })
+            };
+            views.push(self.estimate_view(view, &pool, &mut watch)?);
+        }
+        let entries: Vec<f64> = views.iter().map(|view| view.entries).collect();
+        let threads = pool.threads();
+        let memory = Memory::of(self, &plan, network, &entries, threads, peak_resident_bytes());
+        Ok(Estimate { views, memory, threads })
+    }
+
+    fn estimate_view(
+        &self,
+        view: &View,
+        pool: &Pool,
+        watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<ViewEstimate> {
+        let settings = self.proximity_settings();
+        let strata = Strata::of(view, self.window);
+        let all = strata.picks.len();
+        let mut watch = |groups: usize| watch((groups * TOGETHER).min(all), all);
+        let sample = proximity::sample(view, settings, &strata.picks, pool, &mut watch)?;
+
+        let mut by_value = vec![0.0; STEPS];
+        let mut totals = Vec::new();
+        for (counts, &size) in sample.rows.iter().zip(&strata.sizes) {
+            for (sum, &count) in by_value.iter_mut().zip(counts) {
+                *sum += size * f64::from(count);
+            }
+            totals.push(size * counts.iter().map(|&count| f64::from(count)).sum::<f64>());
+        }
+        let volume: f64 = view.adjacency.values().iter().sum();
+        if self.isolated == Isolated::Loop && volume > self.negative {
+            let step = (libm::log(volume / self.negative) / STEP) as usize;
+            by_value[step.min(STEPS - 1)] += strata.without_edges as f64;
+        }
+        let entries: f64 = by_value.iter().sum();
+        let error = if entries > 0.0 { strata.standard_error(&totals) / entries } else { 0.0 };
+        let groups = view.adjacency.rows().div_ceil(TOGETHER) as f64;
+        let busy = pool.threads().min(view.adjacency.rows().div_ceil(crate::linalg::BLOCK_ROWS)).max(1);
+        let seconds = median(sample.group_seconds) * groups / busy as f64;
+        Ok(ViewEstimate { name: view.name.clone(), entries, error, sampled: all, seconds, by_value })
+    }
+}
+
+impl ViewEstimate {
+    /// Entries that a `negative` would leave which is `factor` times as high, at least 1. Rather too many.
+    fn entries_at(&self, factor: f64) -> f64 {
+        let step = (libm::log(factor) / STEP + 1e-9) as usize;
+        self.by_value[step.min(STEPS - 1)..].iter().sum()
+    }
+}
+
+/// Rows to compute, each in the name of a stratum of rows of about its degree.
+struct Strata {
+    picks: Vec<usize>,
+    sizes: Vec<f64>,
+    /// Rows without edges, which need no sample.
+    without_edges: usize,
+}
+
+impl Strata {
+    fn of(view: &View, window: usize) -> Self {
+        let adjacency = &view.adjacency;
+        let degree = |&row: &usize| adjacency.row(row).0.len();
+        let mut order: Vec<usize> = (0..adjacency.rows()).filter(|row| degree(row) > 0).collect();
+        // Stable: within a degree the order of the nodes stays, and neighbours in a file are often alike.
+        order.sort_by_key(degree);
+        let groups = order.len().div_ceil(TOGETHER);
+        let work = TOGETHER * (adjacency.entries() * (window - 1) + 8 * adjacency.rows());
+        let affordable = (AFFORDABLE / work as f64) as usize;
+        let wanted = (groups / ONE_GROUP_IN).min(affordable).clamp(FEWEST_GROUPS, MOST_GROUPS);
+        let count = (wanted * TOGETHER).min(order.len());
+        let key = Key::new(0).with(text_key("estimate"));
+        let bound = |index: usize| index * order.len() / count;
+        // Drawn and not every so-manieth: a network made by a program may repeat itself in such steps.
+        let pick = |index: usize| {
+            let size = bound(index + 1) - bound(index);
+            order[bound(index) + (unit_f64(key.at(index, 0)) * size as f64) as usize]
+        };
+        Strata {
+            picks: (0..count).map(pick).collect(),
+            sizes: (0..count).map(|index| (bound(index + 1) - bound(index)) as f64).collect(),
+            without_edges: adjacency.rows() - order.len(),
+        }
+    }
+
+    /// Standard error of the sum of `totals`, from the differences between neighbouring strata.
+    fn standard_error(&self, totals: &[f64]) -> f64 {
+        let rows: f64 = self.sizes.iter().sum();
+        let left_out = 1.0 - self.picks.len() as f64 / rows.max(1.0);
+        let squares: f64 = totals.chunks_exact(2).map(|pair| (pair[0] - pair[1]).powi(2)).sum();
+        (squares * left_out).sqrt()
+    }
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Planted;
+    use crate::network::{Duplicates, NetworkBuilder};
+
+    fn planted(planted: &Planted) -> Network {
+        let made = planted.generate().unwrap();
+        let ids: Vec<String> = (0..planted.nodes).map(|node| node.to_string()).collect();
+        let mut builder = NetworkBuilder::with_nodes(ids.iter()).unwrap();
+        for view in &made.views {
+            let index = builder.add_view(&view.name, false, Duplicates::Sum).unwrap();
+            for &(source, target) in &view.edges {
+                builder.add_edge(index, source, target, 1.0).unwrap();
+            }
+        }
+        builder.build().unwrap()
+    }
+
+    fn entries(config: &Config, view: &View) -> f64 {
+        let pool = Pool::new(config.threads).unwrap();
+        let go_on = &mut |_| ControlFlow::Continue(());
+        proximity::proximity::<f32>(view, config.proximity_settings(), &pool, go_on).unwrap().entries() as f64
+    }
+
+    fn estimate(config: &Config, network: &Network) -> Estimate {
+        config.estimate(network, &mut |_| ControlFlow::Continue(())).unwrap()
+    }
+
+    #[test]
+    fn a_small_network_is_counted_and_not_estimated() {
+        let network = planted(&Planted { nodes: 100, views: 2, ..Planted::default() });
+        let config = Config { isolated: Isolated::Loop, ..Config::default() };
+        for (view, found) in network.views().iter().zip(&estimate(&config, &network).views) {
+            assert_eq!((found.entries, found.error), (entries(&config, view), 0.0));
+        }
+    }
+
+    #[test]
+    fn estimates_are_near_the_truth_whatever_the_degrees() {
+        for (skew, absent, communities) in [(0.0, 0.0, 10), (1.0, 0.0, 20), (1.5, 0.3, 50), (0.5, 0.9, 5)] {
+            let planted = Planted {
+                nodes: 2500,
+                views: 1,
+                skew,
+                absent,
+                communities,
+                degree: vec![8.0],
+                ..Planted::default()
+            };
+            let network = self::planted(&planted);
+            let config = Config { negative: 2.0, ..Config::default() };
+            let found = estimate(&config, &network);
+            let threads = Config { threads: Some(1), ..config.clone() };
+            assert_eq!(found.entries(), estimate(&threads, &network).entries(), "whatever the threads");
+            let truth = entries(&config, &network.views()[0]);
+            assert!(
+                (found.entries() / truth - 1.0).abs() < 0.2,
+                "{planted:?}: {} of {truth}",
+                found.entries()
+            );
+            assert!(found.views[0].error < 0.2);
+            // What it says of a higher `negative` is on the safe side, and near.
+            let higher = Config { negative: 6.0, ..config };
+            let (predicted, truth) = (found.views[0].entries_at(3.0), entries(&higher, &network.views()[0]));
+            assert!(
+                predicted / truth > 0.8 && predicted / truth < 1.4,
+                "{planted:?}: {predicted} of {truth}"
+            );
+            assert!(predicted >= estimate(&higher, &network).entries());
+        }
+    }
+}
