@@ -36,7 +36,8 @@ fn run_json_keeps_the_contract() {
         "embed calls.tsv mails.tsv --seed 7 --threads 2 --consensus shared -o result {SMALL}"
     ));
     let run = place.json("result/run.json");
-    let expected = "command config memory method network peak_memory_bytes ranks seconds stages threads version warnings";
+    let expected = "command config memory method network peak_memory_bytes rank_records ranks seconds stages threads \
+                    version warnings";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
     let command = run["command"].as_str().unwrap();
@@ -50,6 +51,12 @@ fn run_json_keeps_the_contract() {
     assert_eq!(keys(&run["memory"]["phases"]).join(" "), "factorise proximity read");
     assert_eq!(keys(&run["seconds"]).join(" "), "factorise proximity read total write");
     assert!(run["seconds"].as_object().unwrap().values().all(|time| time.as_f64().unwrap() >= 0.0));
+
+    let rank = &run["rank_records"][0];
+    assert_eq!(keys(rank).join(" "), "bytes calls entries peak_memory_bytes rank rows seconds");
+    assert_eq!(keys(&rank["seconds"]).join(" "), "communication pass proximity read write");
+    assert!(rank["seconds"].as_object().unwrap().values().all(|time| time.as_f64().unwrap() >= 0.0));
+    assert_eq!((&rank["rank"], &rank["rows"]), (&0.into(), &6.into()));
 
     let config = &run["config"];
     assert_eq!((&config["seed"], &config["dim"], &config["stages"]), (&7.into(), &16.into(), &2.into()));
