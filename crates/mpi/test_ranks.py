@@ -192,7 +192,11 @@ class Ranks(unittest.TestCase):
         # Wide stages and the slow solver: others are soon so exact that rounding ends them.
         line = ("embed large --negative 1 --dim 360 --stages 6 --solver mu --unique-solver mu --max-iter 3 "
                 "--unique-max-iter 100000000 --tol 0 --threads 1")
-        job = start(3, f"{line} -o {name}", self.folder)
+        return self.under_way(3, f"{line} --no-checkpoint -o {name}")
+
+    def under_way(self, ranks, line):
+        """A job whose first stage is done."""
+        job = start(ranks, line, self.folder)
         for line in job.stderr:
             if line.startswith("stage 1"):
                 return job
@@ -210,6 +214,27 @@ class Ranks(unittest.TestCase):
             self.assertEqual(ranks_of(job), {})
             # What is killed itself cannot clean up.
             self.assertEqual((self.folder / "killed").exists(), rank == 0)
+
+    def test_a_killed_job_goes_on_with_any_number_of_ranks(self):
+        settings = "embed large --negative 1 --dim 48 --stages 6 --max-iter 15 --tol 0 --threads 1"
+        self.assertEqual(run(0, f"{settings} -q -o whole", self.folder)[0], 0)
+        whole = json.loads((self.folder / "whole/run.json").read_text())
+        for ranks in (1, 2, 4):
+            name = f"taken-up-{ranks}"
+            job = self.under_way(3, f"{settings} -o {name}")
+            os.kill(ranks_of(job)[1], signal.SIGKILL)
+            self.assertNotEqual(end(job, SECONDS)[0], 0)
+            self.assertTrue((self.folder / name / "checkpoint/0001.stage").exists())
+            code, _, err = run(ranks, f"{settings} --resume -o {name}", self.folder)
+            self.assertEqual(code, 0, err)
+            self.assertIn("taken over", err)
+            self.assertFalse((self.folder / name / "checkpoint").exists())
+            record = json.loads((self.folder / name / "run.json").read_text())
+            self.assertEqual(record["ranks"], ranks)
+            for ours, theirs in zip(record["stages"], whole["stages"]):
+                for what in ("weights", "residual"):
+                    for view, number in ours[what].items():
+                        self.assertAlmostEqual(number, theirs[what][view], delta=1e-4)
 
     def test_ctrl_c_ends_the_job_without_traces(self):
         job = self.endless("interrupted")
