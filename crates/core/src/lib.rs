@@ -52,6 +52,9 @@
 //! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the peak of memory;
 //! - [`error`]: the one error type.
 
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod bench;
 pub mod comm;
 pub mod config;
 pub mod digits;
