@@ -53,6 +53,9 @@
 //! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the process's memory;
 //! - [`error`]: the one error type.
 
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod bench;
 pub mod checkpoint;
 pub mod comm;
 pub mod config;

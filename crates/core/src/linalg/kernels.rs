@@ -75,7 +75,13 @@ fn products_window<T: Real, const WIDTH: usize>(
             if cols.is_empty() {
                 continue;
             }
-            let sum = gather::<T, WIDTH>(cols, values, v_panel, stride, offset);
+            // Rows that lie without a gap need one check of bounds instead of two.
+            let sum = if stride == WIDTH {
+                let rows = v_panel.as_chunks::<WIDTH>().0;
+                gather(cols, values, |col| &rows[usize::from(col)])
+            } else {
+                gather(cols, values, |col| window::<T, WIDTH>(v_panel, col, stride, offset))
+            };
             add_to(&mut out[row * stride + offset..][..WIDTH], &sum);
         }
     }
@@ -83,22 +89,20 @@ fn products_window<T: Real, const WIDTH: usize>(
 
 /// `sum_e values[e] * v[cols[e]]`, with two chains of additions that do not wait for each other.
 #[inline(always)]
-fn gather<T: Real, const WIDTH: usize>(
+fn gather<'a, T: Real, const WIDTH: usize>(
     cols: &[u16],
     values: &[T],
-    v: &[T],
-    stride: usize,
-    offset: usize,
+    v: impl Fn(u16) -> &'a [T; WIDTH],
 ) -> [T; WIDTH] {
     let (mut even, mut odd) = ([T::ZERO; WIDTH], [T::ZERO; WIDTH]);
     let (col_pairs, last_col) = cols.as_chunks::<2>();
     let (value_pairs, last_value) = values.as_chunks::<2>();
     for (cols, values) in col_pairs.iter().zip(value_pairs) {
-        add_multiple(&mut even, values[0], window::<T, WIDTH>(v, cols[0], stride, offset));
-        add_multiple(&mut odd, values[1], window::<T, WIDTH>(v, cols[1], stride, offset));
+        add_multiple(&mut even, values[0], v(cols[0]));
+        add_multiple(&mut odd, values[1], v(cols[1]));
     }
     if let ([col], [value]) = (last_col, last_value) {
-        add_multiple(&mut even, *value, window::<T, WIDTH>(v, *col, stride, offset));
+        add_multiple(&mut even, *value, v(*col));
     }
     add_to(&mut even, &odd);
     even
@@ -158,13 +162,34 @@ fn transposed_window<T: Real, const WIDTH: usize>(
     for block in tiles.blocks() {
         for row in 0..block.rows() {
             let u_row = u_rows.next().expect("U has a row for each row of R");
-            let u_row: &[T; WIDTH] = u_row[offset..].first_chunk().expect("the window is within the row");
+            // A copy, which stays in registers: the compiler cannot see that U and the sums do not overlap.
+            let u_row: [T; WIDTH] = *u_row[offset..].first_chunk().expect("the window is within the row");
             let (cols, values) = block.run(index, row);
-            for (&col, &value) in cols.iter().zip(values) {
-                add_multiple(window_mut::<T, WIDTH>(out, col, stride, offset), value, u_row);
+            if stride == WIDTH {
+                let rows = out.as_chunks_mut::<WIDTH>().0;
+                for (&col, &value) in cols.iter().zip(values) {
+                    add_multiple(&mut rows[usize::from(col)], value, &u_row);
+                }
+            } else {
+                for (&col, &value) in cols.iter().zip(values) {
+                    add_multiple(window_mut::<T, WIDTH>(out, col, stride, offset), value, &u_row);
+                }
             }
         }
     }
+}
+
+/// Calls `$body` with the constant `$STRIDE`: `$stride` where that is compiled, else 0.
+macro_rules! with_stride {
+    ($stride:expr, |$STRIDE:ident| $body:expr) => {
+        with_stride!(@pick $stride, $STRIDE, $body, 4 8 12 16 20 24 28 32 64)
+    };
+    (@pick $stride:expr, $STRIDE:ident, $body:expr, $($n:literal)*) => {
+        match $stride {
+            $($n => { const $STRIDE: usize = $n; $body })*
+            _ => { const $STRIDE: usize = 0; $body }
+        }
+    };
 }
 
 /// Replaces R by `max(R - scale * U V, 0)` in one block and forgets the zeros.
@@ -177,17 +202,31 @@ pub(crate) fn subtract_and_clip<T: Real>(
     v_t: &Dense<T>,
     scale: T,
 ) {
-    let (stride, panels) = (v_t.stride(), v_t.rows().div_ceil(panel));
-    vectorised(
+    with_stride!(v_t.stride(), |STRIDE| vectorised(
         #[inline(always)]
-        || {
-            block.retain(panels, |index, row, col, value| {
-                let u_row = &u_rows[row * stride..][..stride];
-                let v_row = &v_t.padded()[(index * panel + col) * stride..][..stride];
-                value - scale * dot(u_row, v_row)
-            });
-        },
-    );
+        || subtract_rows::<T, STRIDE>(block, panel, u_rows, v_t, scale)
+    ));
+}
+
+#[inline(always)]
+fn subtract_rows<T: Real, const STRIDE: usize>(
+    block: &mut Block<T>,
+    panel: usize,
+    u_rows: &[T],
+    v_t: &Dense<T>,
+    scale: T,
+) {
+    let stride = if STRIDE > 0 { STRIDE } else { v_t.stride() };
+    block.retain(v_t.rows().div_ceil(panel), |index, row, cols, values| {
+        let u_row = &u_rows[row * stride..][..stride];
+        let v_panel = &v_t.padded()[index * panel * stride..];
+        for (cols, values) in cols.chunks(DOTS).zip(values.chunks_mut(DOTS)) {
+            let fitted = dots(u_row, v_panel, stride, cols);
+            for (value, &fitted) in values.iter_mut().zip(&fitted) {
+                *value = *value - scale * fitted;
+            }
+        }
+    });
 }
 
 /// `<R, U V>` and `<U V, U V>` over the entries of R in one block.
@@ -197,37 +236,59 @@ pub(crate) fn fit_on_pattern<T: Real>(
     u_rows: &[T],
     v_t: &Dense<T>,
 ) -> (f64, f64) {
-    let stride = v_t.stride();
-    vectorised(
+    with_stride!(v_t.stride(), |STRIDE| vectorised(
         #[inline(always)]
-        || {
-            let (mut cross, mut square) = (0.0, 0.0);
-            for (index, v_panel) in v_t.padded().chunks(panel * stride).enumerate() {
-                for row in 0..block.rows() {
-                    let u_row = &u_rows[row * stride..][..stride];
-                    let (cols, values) = block.run(index, row);
-                    for (&col, value) in cols.iter().zip(values) {
-                        let fitted = dot(u_row, &v_panel[usize::from(col) * stride..][..stride]).to_f64();
-                        cross += value.to_f64() * fitted;
-                        square += fitted * fitted;
-                    }
-                }
-            }
-            (cross, square)
-        },
-    )
+        || fit_of_rows::<T, STRIDE>(block, panel, u_rows, v_t)
+    ))
 }
 
-/// Inner product of two padded rows, in four partial sums.
 #[inline(always)]
-fn dot<T: Real>(x: &[T], y: &[T]) -> T {
-    let mut sums = [T::ZERO; 4];
-    for (x, y) in x.as_chunks::<4>().0.iter().zip(y.as_chunks::<4>().0) {
-        for lane in 0..4 {
-            sums[lane] += x[lane] * y[lane];
+fn fit_of_rows<T: Real, const STRIDE: usize>(
+    block: &Block<T>,
+    panel: usize,
+    u_rows: &[T],
+    v_t: &Dense<T>,
+) -> (f64, f64) {
+    let stride = if STRIDE > 0 { STRIDE } else { v_t.stride() };
+    let (mut cross, mut square) = (0.0, 0.0);
+    for (index, v_panel) in v_t.padded().chunks(panel * stride).enumerate() {
+        for row in 0..block.rows() {
+            let u_row = &u_rows[row * stride..][..stride];
+            let (cols, values) = block.run(index, row);
+            for (cols, values) in cols.chunks(DOTS).zip(values.chunks(DOTS)) {
+                for (value, fitted) in values.iter().zip(dots(u_row, v_panel, stride, cols)) {
+                    let fitted = fitted.to_f64();
+                    cross += value.to_f64() * fitted;
+                    square += fitted * fitted;
+                }
+            }
         }
     }
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
+    (cross, square)
+}
+
+/// Inner products that are formed together.
+const DOTS: usize = 16;
+
+/// Inner products of a row of U with some rows of V, each in four partial sums.
+#[inline(always)]
+fn dots<T: Real>(u_row: &[T], v_panel: &[T], stride: usize, cols: &[u16]) -> [T; DOTS] {
+    // Partial sums go through memory: summed at once, the compiler would go one number at a time all along.
+    let mut parts = [[T::ZERO; 4]; DOTS];
+    for (parts, &col) in parts.iter_mut().zip(cols) {
+        let v_row = &v_panel[usize::from(col) * stride..][..stride];
+        let mut sums = [T::ZERO; 4];
+        for (x, y) in u_row.as_chunks::<4>().0.iter().zip(v_row.as_chunks::<4>().0) {
+            let (old, x, y) = (sums, *x, *y);
+            sums = std::array::from_fn(|lane| old[lane] + x[lane] * y[lane]);
+        }
+        *parts = sums;
+    }
+    let mut totals = [T::ZERO; DOTS];
+    for (total, part) in totals.iter_mut().zip(&parts) {
+        *total = (part[0] + part[2]) + (part[1] + part[3]);
+    }
+    totals
 }
 
 #[cfg(test)]

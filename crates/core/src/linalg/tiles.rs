@@ -202,23 +202,26 @@ impl<T: Real> Block<T> {
         (&self.cols[range.clone()], &self.values[range])
     }
 
-    /// Replaces each entry by what `keep` makes of it, and drops those that it makes zero (or less).
+    /// Lets `change` change the values of each run, and drops those that it makes zero (or less).
     ///
-    /// `keep` gets panel, row, column within the panel, and value.
+    /// `change` gets panel, row, the columns within the panel, and the values to be changed.
     #[inline(always)]
-    pub(crate) fn retain(&mut self, panels: usize, mut keep: impl FnMut(usize, usize, usize, T) -> T) {
+    pub(crate) fn retain(&mut self, panels: usize, change: impl Fn(usize, usize, &[u16], &mut [T])) {
+        // Slices, because the compiler reads a vector's length and place again after each write.
+        let (starts, cols, values) =
+            (self.starts.as_mut_slice(), self.cols.as_mut_slice(), self.values.as_mut_slice());
         let (mut kept, mut start) = (0, 0);
         for panel in 0..panels {
             for row in 0..self.rows {
                 let at = panel * self.rows + row;
-                let end = self.starts[at + 1] as usize;
-                self.starts[at] = kept as u32;
+                let end = starts[at + 1] as usize;
+                starts[at] = kept as u32;
+                change(panel, row, &cols[start..end], &mut values[start..end]);
                 for entry in start..end {
-                    let col = self.cols[entry];
-                    let value = keep(panel, row, col.into(), self.values[entry]);
                     // The place is written in any case and only counted when the entry stays: no branch to miss.
-                    self.cols[kept] = col;
-                    self.values[kept] = value;
+                    let value = values[entry];
+                    cols[kept] = cols[entry];
+                    values[kept] = value;
                     kept += usize::from(value > T::ZERO);
                 }
                 start = end;
@@ -296,7 +299,7 @@ pub(crate) mod tests {
         let mut tiles = Tiles::from_csr(&matrix);
         let panels = tiles.panels();
         for block in tiles.blocks_mut() {
-            block.retain(panels, |_, _, _, value| value - 0.5);
+            block.retain(panels, |_, _, _, values| values.iter_mut().for_each(|value| *value -= 0.5));
         }
         let naive: Vec<f64> =
             matrix.values().iter().map(|value| value - 0.5).filter(|&value| value > 0.0).collect();

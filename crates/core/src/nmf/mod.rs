@@ -12,7 +12,7 @@
 
 mod init;
 mod stop;
-mod update;
+pub(crate) mod update;
 mod weights;
 
 use std::ops::ControlFlow;

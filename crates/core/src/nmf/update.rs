@@ -75,13 +75,14 @@ fn multiply<T: Real>(
 ) {
     let rows_of_gram = gram.chunks_exact(columns.len().max(1));
     for (at, gram) in rows_of_gram.enumerate() {
-        let denominators = combine(gram, columns);
-        for lane in 0..TOGETHER {
+        // By value, as in `add_multiple`: lanes that may overlap with the result would go one at a time.
+        let (denominators, old, target) = (combine(gram, columns), columns[at], targets[at]);
+        updated[at] = std::array::from_fn(|lane| {
             let denominator = denominators[lane] + epsilon;
-            let quotient = targets[at][lane] / denominator;
+            let new = old[lane] * (target[lane] / denominator);
             // 0 / 0 counts as 0: a node that is nowhere in this stage gets a zero row.
-            updated[at][lane] = if denominator > T::ZERO { columns[at][lane] * quotient } else { T::ZERO };
-        }
+            if denominator > T::ZERO { new } else { T::ZERO }
+        });
     }
     columns.copy_from_slice(updated);
 }

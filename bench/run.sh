@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# All measurements, in one run on one machine: us, scikit-learn and SciPy on the same matrices. See bench/README.md.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+bench/run.sh [--quick] [--data DIR] [--name NAME]
+
+  --quick      small sizes, one repeat: does it run? (under 3 minutes after the build)
+  --data DIR   folder with flickr/friendship.tsv; also from MANYVIEW_DATA
+  --name NAME  what to call this machine in the folder's name [default: machine]
+
+Writes bench/runs/<date>-<name>/ with raw.csv, machine.txt and summary.md.
+TEXT
+}
+
+command="bench/run.sh $*"
+quick=() data="${MANYVIEW_DATA:-}" name=machine
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --quick) quick=(--quick) ;;
+    --data) data="${2:?--data needs a folder}"; shift ;;
+    --name) name="${2:?--name needs a name}"; shift ;;
+    -h | --help) usage; exit ;;
+    *) usage >&2; exit 2 ;;
+  esac
+  shift
+done
+[ -z "$data" ] || data="$(cd "$data" && pwd)"
+cd "$(dirname "$0")/.."
+
+cargo build --release --locked -p manyview-cli -p manyview-bench
+venv=target/bench-venv
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$venv/bin/python" -c 'import numpy, scipy, sklearn' 2>/dev/null ||
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy scipy scikit-learn
+
+out="bench/runs/$(date -u +%Y-%m-%d)-$name"
+[ ${#quick[@]} = 0 ] || out="target/bench/quick-$(date -u +%Y%m%dT%H%M%S)"
+if [ -e "$out" ]; then
+  # Old runs are never edited.
+  out="$out-$(date -u +%H%M%S)"
+fi
+mkdir -p "$(dirname "$out")"
+"$venv/bin/python" bench/measure.py "$out" "${quick[@]}" ${data:+--data "$data"} --command "$command"
+echo "written to $out"

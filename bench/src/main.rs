@@ -1,0 +1,260 @@
+//! Our side of `bench/run.sh`: times what it is told to and prints one line of JSON for each repeat.
+//!
+//! Files are read before the clock starts. Iterations are timed by the observer of `factorize`, so that neither
+//! cutting the matrix nor the start is counted; both are reported on their own.
+
+#![allow(clippy::print_stdout)]
+
+mod matrix;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, Parser, Subcommand};
+use manyview::comm::Local;
+use manyview::config::{Isolated, Solver, StopRule};
+use manyview::io::read_npy;
+use manyview::linalg::{Csr, Dense, Tiles};
+use manyview::nmf::{self, Start, Target};
+use manyview::parallel::Pool;
+use manyview::{Network, proximity, residual};
+use serde_json::json;
+
+use matrix::{random_factor, read_npz, squared_norm, squared_norm_of_sum};
+
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Iterations of one factorisation from a given start
+    Nmf(NmfArgs),
+    /// Iterations, and the rest, of a unique stage for each view and of both kinds of consensus stage
+    Stages(StagesArgs),
+    /// The proximity matrix of a network's first view
+    Proximity(ProximityArgs),
+}
+
+#[derive(Args)]
+struct Common {
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    #[arg(long, default_value_t = 1)]
+    repeats: usize,
+}
+
+#[derive(Args)]
+struct Solving {
+    #[command(flatten)]
+    common: Common,
+    /// hals or mu
+    #[arg(long, default_value = "hals", value_parser = solver)]
+    solver: Solver,
+    #[arg(long, default_value_t = 20)]
+    iterations: usize,
+}
+
+#[derive(Args)]
+struct NmfArgs {
+    /// As `manyview proximity` writes it
+    matrix: PathBuf,
+    /// The first U, rows x width
+    #[arg(long)]
+    u: PathBuf,
+    /// The first V, transposed: columns x width
+    #[arg(long)]
+    v: PathBuf,
+    #[command(flatten)]
+    solving: Solving,
+}
+
+#[derive(Args)]
+struct StagesArgs {
+    /// One for each view
+    matrices: Vec<PathBuf>,
+    #[arg(long, default_value_t = 16)]
+    width: usize,
+    #[command(flatten)]
+    solving: Solving,
+}
+
+#[derive(Args)]
+struct ProximityArgs {
+    /// A folder or an edge list
+    network: PathBuf,
+    #[arg(long, default_value_t = 5)]
+    window: usize,
+    #[arg(long, default_value_t = 1.0)]
+    negative: f64,
+    #[command(flatten)]
+    common: Common,
+}
+
+fn solver(text: &str) -> Result<Solver, &'static str> {
+    match text {
+        "hals" => Ok(Solver::Hals),
+        "mu" => Ok(Solver::Mu),
+        _ => Err("hals or mu"),
+    }
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Nmf(args) => run_nmf(&args),
+        Command::Stages(args) => run_stages(&args),
+        Command::Proximity(args) => run_proximity(&args),
+    }
+}
+
+impl Solving {
+    /// A negative tolerance: all iterations are made, even when rounding lets the error rise.
+    fn settings(&self) -> nmf::Settings {
+        nmf::Settings {
+            solver: self.solver,
+            gamma: 5.0,
+            max_iter: self.iterations,
+            tol: f64::NEG_INFINITY,
+            stop: StopRule::Decrease,
+            epsilon: 0.0,
+        }
+    }
+}
+
+/// What one factorisation took.
+struct Timed {
+    /// All of it.
+    total: f64,
+    /// From the end of one iteration to the end of the next; the first is left out, it has the start in it.
+    iterations: Vec<f64>,
+    /// `||R - U V||^2 / ||R||^2` after each iteration, and the seconds from the start until then.
+    errors: Vec<f64>,
+    ends: Vec<f64>,
+    factors: nmf::Factors<f32>,
+}
+
+fn factorize(
+    targets: &[Target<f32>],
+    start: Start<f32>,
+    settings: &nmf::Settings,
+    pool: &Pool,
+) -> Result<Timed> {
+    let (mut ends, mut errors) = (Vec::new(), Vec::new());
+    let began = Instant::now();
+    let factors = nmf::factorize(targets, start, settings, pool, &Local, &mut |iteration| {
+        ends.push(began.elapsed().as_secs_f64());
+        errors.push(iteration.error);
+        ControlFlow::Continue(())
+    })?;
+    let total = began.elapsed().as_secs_f64();
+    let iterations = ends.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    Ok(Timed { total, iterations, errors, ends, factors })
+}
+
+fn seconds<R>(f: impl FnOnce() -> R) -> (R, f64) {
+    let began = Instant::now();
+    let result = f();
+    (result, began.elapsed().as_secs_f64())
+}
+
+fn run_nmf(args: &NmfArgs) -> Result<()> {
+    let matrix = read_npz(&args.matrix)?;
+    let (u, v_t) = (read_factor(&args.u)?, read_factor(&args.v)?);
+    ensure!((u.rows(), v_t.rows()) == (matrix.rows(), matrix.cols()), "the start does not fit the matrix");
+    let pool = Pool::new(Some(args.solving.common.threads))?;
+    let norm = squared_norm(&matrix);
+    for _ in 0..args.solving.common.repeats {
+        let (tiles, cutting) = seconds(|| Tiles::from_csr(&matrix));
+        let start = Start { u: u.clone(), v_t: vec![v_t.clone()] };
+        let timed = factorize(&[Target::new(&tiles, norm)], start, &args.solving.settings(), &pool)?;
+        println!(
+            "{}",
+            json!({"entries": matrix.entries(), "rows": matrix.rows(), "cutting": cutting, "total": timed.total,
+                   "iterations": timed.iterations, "ends": timed.ends, "errors": timed.errors})
+        );
+    }
+    Ok(())
+}
+
+fn read_factor(path: &Path) -> Result<Dense<f32>> {
+    let read = read_npy(path)?;
+    Ok(Dense::from_fn(read.rows, read.dim, |row, col| read.values[row * read.dim + col]))
+}
+
+fn run_stages(args: &StagesArgs) -> Result<()> {
+    let matrices: Vec<Csr<f32>> = args.matrices.iter().map(|path| read_npz(path)).collect::<Result<_>>()?;
+    let first = matrices.first().context("at least one matrix")?;
+    ensure!(matrices.iter().all(|matrix| matrix.rows() == first.rows()), "all views have the same nodes");
+    let (nodes, entries) = (first.rows(), matrices.iter().map(Csr::entries).sum::<usize>());
+    let norms: Vec<f64> = matrices.iter().map(squared_norm).collect();
+    let norm_of_sum = squared_norm_of_sum(&matrices);
+    let tiles: Vec<Tiles<f32>> = matrices.iter().map(Tiles::from_csr).collect();
+    drop(matrices);
+    let pool = Pool::new(Some(args.solving.common.threads))?;
+    let settings = args.solving.settings();
+    let mean = norms.iter().sum::<f64>().sqrt() / nodes as f64;
+    let size = (mean / args.width as f64).sqrt();
+    let factor = |salt| random_factor(nodes, args.width, 2.0 * size, salt);
+    let start = |views: usize| Start { u: factor(0), v_t: (1..=views).map(|k| factor(k as u64)).collect() };
+    let report =
+        |kind: &str, view: Option<usize>, entries: usize, timed: &Timed, scaling: f64, subtracting: f64| {
+            println!(
+                "{}",
+                json!({"kind": kind, "view": view, "nodes": nodes, "entries": entries, "total": timed.total,
+                   "iterations": timed.iterations, "scaling": scaling, "subtracting": subtracting,
+                   "error": timed.errors.last(), "peak": manyview::memory::peak_resident_bytes()})
+            );
+        };
+    let subtract = |tiles: &Tiles<f32>, timed: &Timed, k: usize, scale: f64| {
+        let mut rest = tiles.clone();
+        seconds(|| residual::subtract(&mut rest, &timed.factors.u, &timed.factors.v_t[k], scale, &pool)).1
+    };
+    for _ in 0..args.solving.common.repeats {
+        for (view, (tiles, &norm)) in tiles.iter().zip(&norms).enumerate() {
+            let timed = factorize(&[Target::new(tiles, norm)], start(1), &settings, &pool)?;
+            let subtracting = subtract(tiles, &timed, 0, 1.0);
+            report("unique", Some(view), tiles.entries(), &timed, 0.0, subtracting);
+        }
+        let targets: Vec<_> =
+            tiles.iter().zip(&norms).map(|(tiles, &norm)| Target::new(tiles, norm).relative()).collect();
+        let timed = factorize(&targets, start(tiles.len()), &settings, &pool)?;
+        let subtracting = tiles.iter().enumerate().map(|(k, tiles)| subtract(tiles, &timed, k, 1.0)).sum();
+        report("shared", None, entries, &timed, 0.0, subtracting);
+
+        let sum = Target::sum_of(tiles.iter().collect(), norm_of_sum);
+        let timed = factorize(&[sum], start(1), &settings, &pool)?;
+        let (u, v_t) = (&timed.factors.u, &timed.factors.v_t[0]);
+        let (mut scaling, mut subtracting) = (0.0, 0.0);
+        for tiles in &tiles {
+            let ([cross, square], took) = seconds(|| residual::products_on_pattern(tiles, u, v_t, &pool));
+            scaling += took;
+            subtracting += subtract(tiles, &timed, 0, cross / square);
+        }
+        report("pooled", None, entries, &timed, scaling, subtracting);
+    }
+    Ok(())
+}
+
+fn run_proximity(args: &ProximityArgs) -> Result<()> {
+    let network = Network::open(&args.network)?;
+    let view = network.views().first().context("a network without views")?;
+    let settings =
+        proximity::Settings { window: args.window, negative: args.negative, isolated: Isolated::Zero };
+    let pool = Pool::new(Some(args.common.threads))?;
+    for _ in 0..args.common.repeats {
+        let (matrix, took) = seconds(|| {
+            proximity::proximity::<f32>(view, settings, &pool, &mut |_| ControlFlow::Continue(()))
+        });
+        let matrix = matrix?;
+        println!(
+            "{}",
+            json!({"nodes": matrix.rows(), "edges": view.adjacency.entries() / 2,
+                              "entries": matrix.entries(), "seconds": took})
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+"""Turns a run's raw.csv into summary.md: tables with ratios, the targets beside them, what was missed and skipped.
+
+python3 bench/summary.py bench/runs/<run>    makes it again; needs nothing but Python.
+"""
+
+import csv
+import math
+import sys
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
+COLUMNS = ("section", "what", "entries", "who", "solver", "width", "threads", "repeat", "seconds", "note")
+
+
+class Run:
+    def __init__(self, folder):
+        self.rows = list(csv.DictReader(open(folder / "raw.csv")))
+        self.text, self.verdicts = [], []
+
+    def select(self, section, **wanted):
+        fits = lambda row: row["section"] == section and all(row[key] == str(value) for key, value in wanted.items())
+        return [row for row in self.rows if fits(row)]
+
+    def seconds(self, section, **wanted):
+        return sorted(float(row["seconds"]) for row in self.select(section, **wanted))
+
+    def values(self, section, column, **wanted):
+        return list(dict.fromkeys(row[column] for row in self.select(section, **wanted)))
+
+    def say(self, *lines):
+        self.text.extend(lines)
+
+    def table(self, head, rows):
+        self.say("", "| " + " | ".join(head) + " |", "|" + "---|" * len(head))
+        self.say(*("| " + " | ".join(row) + " |" for row in rows), "")
+
+    def judge(self, target, reached, value):
+        self.verdicts.append((target, value, "reached" if reached else "**missed**"))
+        return "" if reached else " **missed**"
+
+
+def time_of(seconds):
+    """Median, and the spread when there is one."""
+    middle = median(seconds)
+    unit, factor = (("s", 1), ("ms", 1e3))[middle < 1]
+    text = f"{middle * factor:.3g} {unit}"
+    if len(seconds) > 1:
+        text += f" ({seconds[0] * factor:.3g} to {seconds[-1] * factor:.3g})"
+    return text
+
+
+def ratio(numerator, denominator):
+    """Of the medians, and of the best."""
+    return median(numerator) / median(denominator), numerator[0] / denominator[0]
+
+
+def nmf(run):
+    run.say("## Seconds per iteration of NMF", "")
+    run.say("Same matrix, same start, 32-bit floats, same error after the same iterations (checked to 1e-3). `hals` is the same")
+    run.say("algorithm as scikit-learn's `cd`. Median of the runs (lowest to highest); ratios are of medians, in brackets of the best.")
+    for name in run.values("nmf", "what"):
+        entries = int(run.values("nmf", "entries", what=name)[0])
+        run.say("", f"### {name}: {entries:,} entries")
+        rows = []
+        for solver in run.values("nmf", "solver", what=name):
+            for width in run.values("nmf", "width", what=name):
+                case = {"what": name, "solver": solver, "width": width}
+                us = [run.seconds("nmf", who="manyview", threads=threads, **case) for threads in (1, 2)]
+                them = [run.seconds("nmf", who="scikit-learn", threads=threads, **case) for threads in (1, 2)]
+                if not (us[0] and them[0]):
+                    continue
+                cells = [solver, width, time_of(us[0]), time_of(us[1]), time_of(them[0]), time_of(them[1])]
+                for ours, theirs, least in ((us[0], them[0], 4), (us[1], them[0], 7), (us[1], them[1], None)):
+                    middle, best = ratio(theirs, ours)
+                    cell = f"{middle:.1f} ({best:.1f})"
+                    if least and solver == "cd" and width in ("16", "32"):
+                        threads = 1 if least == 4 else 2
+                        cell += f", target {least}"
+                        cell += run.judge(f"{name}, width {width}, {threads} of our threads: {least} x scikit-learn's cd on one", middle >= least, f"{middle:.1f}")
+                    elif middle < 1:
+                        cell += " **we lose**"
+                    cells.append(cell)
+                cells.append(f"{entries / us[0][0] / 1e6:.0f}")
+                rows.append(cells)
+        run.table(("solver", "width", "us, 1 thread", "us, 2", "them, 1 thread", "them, 2", "1 to 1", "2 to 1", "2 to 2", "our best, M entries/s, 1 thread"), rows)
+
+
+def equal_error(run):
+    run.say("## Time to equal error", "")
+    run.say("Seconds from the CSR matrix in memory (ours includes cutting it into tiles) until our error is no larger than what")
+    run.say("scikit-learn's `cd` has after the iterations given.")
+    rows = []
+    for name in run.values("equal", "what"):
+        for width in run.values("equal", "width", what=name):
+            (them,) = run.select("equal", what=name, width=width, who="scikit-learn")
+            cells = [name, width, f"{float(them['seconds']):.2f} s ({them['note']})"]
+            for threads in (1, 2):
+                (us,) = run.select("equal", what=name, width=width, who="manyview", threads=threads)
+                gain = float(them["seconds"]) / float(us["seconds"])
+                missed = run.judge(f"{name}, width {width}, {threads} of our threads: to equal error no slower", gain >= 1, f"{gain:.1f} x")
+                cells.append(f"{float(us['seconds']):.2f} s ({us['note']}): {gain:.1f} x{missed}")
+            rows.append(cells)
+    run.table(("matrix", "width", "scikit-learn, 1 thread", "us, 1 thread", "us, 2 threads"), rows)
+
+
+def proximity(run):
+    run.say("## Proximity", "")
+    run.say("Window 5, negative 1, 32-bit floats, the same matrix (entries and values checked). SciPy: blocks of dense rows times the")
+    run.say("sparse walk matrix, block size picked for the machine; on two threads, blocks are shared out over a thread pool.")
+    rows = []
+    for name in run.values("proximity", "what"):
+        us, them = ([run.seconds("proximity", what=name, who=who, threads=threads) for threads in (1, 2)] for who in ("manyview", "SciPy"))
+        gain = median(them[0]) / median(us[1])
+        missed = run.judge(f"proximity of {name}, 2 of our threads: 5 x SciPy", gain >= 5, f"{gain:.1f}")
+        rows.append(
+            [name, run.values("proximity", "entries", what=name)[0], time_of(us[0]), time_of(us[1]), time_of(them[0]), time_of(them[1])]
+            + [f"{median(them[0]) / median(us[0]):.1f}", f"{gain:.1f}, target 5{missed}", f"{median(them[1]) / median(us[1]):.1f}"]
+        )
+    run.table(("network", "entries", "us, 1 thread", "us, 2", "SciPy, 1 thread", "SciPy, 2", "1 to 1", "2 to 1", "2 to 2"), rows)
+
+
+def power(points):
+    """Slope of log seconds over log entries by least squares."""
+    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
+    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / sum((x - mean_x) ** 2 for x in xs)
+
+
+def growth(run):
+    if not run.select("growth"):
+        return
+    run.say("## Growth with entries", "")
+    run.say("Three views, width 16, hals, two threads. `unique` is the sum over the views of a unique stage of that width on each;")
+    run.say("consensus stages work on all three at once. Whole stages include subtracting and, when pooled, the scales.")
+    per = {"growth": defaultdict(dict), "stage": defaultdict(dict)}
+    entries = {}
+    for section, found in per.items():
+        for group in run.values(section, "note"):
+            for kind in ("unique", "shared", "pooled"):
+                by_repeat = defaultdict(float)
+                for row in run.select(section, what=kind, note=group):
+                    by_repeat[row["repeat"]] += float(row["seconds"])
+                found[group][kind] = sorted(by_repeat.values())
+            entries[group] = int(run.select(section, what="shared", note=group)[0]["entries"])
+    rows = []
+    for group, kinds in per["growth"].items():
+        cells = [f"{entries[group]:,}"] + [time_of(kinds[kind]) for kind in ("unique", "shared", "pooled")]
+        for kind in ("shared", "pooled"):
+            costs = median(kinds[kind]) / median(kinds["unique"])
+            whole = median(per["stage"][group][kind]) / median(per["stage"][group]["unique"])
+            # Tiny matrices fit into a cache and say little about cost.
+            missed = run.judge(f"{kind} consensus of {entries[group]:,} entries: at most 1.15 x the unique stages", costs <= 1.15, f"{costs:.2f}")
+            cells.append(f"{costs:.2f} ({whole:.2f}){missed}")
+        rows.append(cells)
+    run.table(("entries", "unique, an iteration", "shared", "pooled", "shared / unique (whole stage), target 1.15", "pooled / unique (whole stage), target 1.15"), rows)
+    for kind in ("unique", "shared", "pooled"):
+        points = [(entries[group], median(kinds[kind])) for group, kinds in per["growth"].items()]
+        if len(points) > 1:
+            grows = power(points)
+            steps = ", ".join(f"{math.log(b[1] / a[1]) / math.log(b[0] / a[0]):.2f}" for a, b in zip(points, points[1:]))
+            missed = run.judge(f"an iteration of {kind} grows with entries by a power of at most 1.05", grows <= 1.05, f"{grows:.3f}")
+            run.say(f"- {kind}: power {grows:.3f} over all sizes, target 1.05{missed}; from size to size {steps}")
+    for row in run.select("memory"):
+        run.say(f"- memory with {int(row['entries']):,} entries: {float(row['seconds']):.2f} {row['note']} (reading the files included)")
+    run.say("")
+
+
+def whole_runs(run):
+    run.say("## End to end", "", "Default settings, two threads, files in to files out.")
+    rows = []
+    for name, most in (("digits", 3), ("flickr folder", 20)):
+        took = run.seconds("run", what=name)
+        if took:
+            missed = run.judge(f"{name} end to end under {most} s", median(took) < most, f"{median(took):.2f} s")
+            rows.append([name, time_of(took), f"{most} s{missed}"])
+    run.table(("network", "seconds", "target"), rows)
+    rows = [[note, time_of(run.seconds("mpi", note=note))] for note in run.values("mpi", "note")]
+    if rows:
+        run.say("## Ranks of MPI", "", "Factorisation alone, one thread a rank.")
+        run.table(("ranks", "seconds"), rows)
+
+
+def write(folder):
+    run = Run(folder)
+    for part in (nmf, equal_error, proximity, growth, whole_runs):
+        part(run)
+    missed = [verdict for verdict in run.verdicts if verdict[2] != "reached"]
+    head = [f"# {folder.name}", "", f"{len(run.verdicts) - len(missed)} of {len(run.verdicts)} targets reached."]
+    if missed:
+        head += ["", "Missed:", ""] + [f"- {target}: {value}" for target, value, _ in missed]
+    skipped = run.select("skipped")
+    if skipped:
+        head += ["", "Skipped:", ""] + [f"- {row['what']}: {row['note']}" for row in skipped]
+    machine = (folder / "machine.txt").read_text()
+    (folder / "summary.md").write_text("\n".join([*head, "", "```text", machine + "```", "", *run.text]).rstrip() + "\n")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
