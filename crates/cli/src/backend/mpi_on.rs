@@ -15,8 +15,9 @@ use crate::interrupt;
 
 pub(crate) type Ranks = Mpi;
 
-/// Launchers follow their SIGTERM with a SIGKILL, Open MPI's after a second: by then no trace may be left.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// Launchers follow their SIGTERM with a SIGKILL, Open MPI's after a second: by then no trace may be left, also where
+/// ranks that wait for each other keep all cores busy. It is enough for renames that are under way.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 pub(super) fn start() -> Result<Ranks> {
     let ranks = Mpi::start().context("MPI was started before")?;
