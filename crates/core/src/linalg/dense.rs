@@ -4,6 +4,7 @@
 //! few widths serve all. Both solvers keep padding at zero: it has no numerator and no Gram entry.
 
 use super::Real;
+use super::aligned::Aligned;
 
 /// Rows are padded to a multiple of this many columns.
 pub(crate) const LANES: usize = 4;
@@ -14,14 +15,14 @@ pub struct Dense<T> {
     rows: usize,
     width: usize,
     stride: usize,
-    data: Vec<T>,
+    data: Aligned<T>,
 }
 
 impl<T: Real> Dense<T> {
     /// All zeros.
     pub fn zeros(rows: usize, width: usize) -> Self {
         let stride = width.next_multiple_of(LANES);
-        Dense { rows, width, stride, data: vec![T::ZERO; rows * stride] }
+        Dense { rows, width, stride, data: Aligned::zeros(rows * stride) }
     }
 
     /// Fills element by element; `f` gets row and column.

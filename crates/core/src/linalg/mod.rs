@@ -8,6 +8,7 @@
 //! All kernels multiply and add in two roundings, never in one (no FMA), and every sum has one fixed order. So
 //! the vector width that the machine offers changes the speed and not a single bit of the result.
 
+mod aligned;
 mod csr;
 mod dense;
 pub(crate) mod gram;
