@@ -76,16 +76,15 @@ fn csr_bytes(view: &View, value: f64) -> f64 {
     (4.0 + value) * view.adjacency.entries() as f64 + 8.0 * (view.adjacency.rows() + 1) as f64
 }
 
-/// The step matrix and the degrees; for a directed view also the transpose that they are made from.
+/// The step matrix by rows and by columns, and the degrees.
 fn walk_bytes(view: &View) -> f64 {
-    let transposed = if view.directed { csr_bytes(view, 8.0) } else { 0.0 };
-    csr_bytes(view, 4.0) + 8.0 * view.adjacency.rows() as f64 + transposed
+    2.0 * csr_bytes(view, 4.0) + 8.0 * view.adjacency.rows() as f64
 }
 
-/// Three times sixteen dense rows, and lists of what was found in sixteen rows and in a block.
+/// Twice sixteen dense rows, and lists of what was found in sixteen rows and in a block.
 fn scratch_bytes(nodes: f64, entries: f64) -> f64 {
     let row = 8.0 * entries / nodes.max(1.0);
-    3.0 * TOGETHER as f64 * 4.0 * nodes + GROWING * (TOGETHER as f64 * row + block_bytes(nodes, entries))
+    2.0 * TOGETHER as f64 * 4.0 * nodes + GROWING * (TOGETHER as f64 * row + block_bytes(nodes, entries))
 }
 
 fn block_bytes(nodes: f64, entries: f64) -> f64 {

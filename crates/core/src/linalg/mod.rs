@@ -22,3 +22,6 @@ pub use dense::Dense;
 pub use real::{Real, Slice, SliceMut};
 pub use tiles::Tiles;
 pub(crate) use tiles::{BLOCK_ROWS, tile_bytes};
+
+#[cfg(test)]
+pub(crate) use tiles::tests::sample;

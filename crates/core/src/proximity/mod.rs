@@ -4,26 +4,25 @@
 //! for a window of T steps and b negative samples. Only pairs that meet more than b times as often as chance
 //! survive, so M is sparse, though X is not.
 //!
-//! By rows: with `z_0 = vol e_i / d_i`, the column vector `z_t = (D^-1 Aᵀ) z_(t-1)` is row i of `vol P^t D^-1`. Sixteen rows
-//! are computed together, dense, and thresholded at once to sparse; no `nodes x nodes` matrix ever exists. Time
-//! is `T x nodes x entries of A`, scratch memory `48 x nodes` numbers a thread.
+//! Rows are computed sixteen together, dense, and thresholded at once to sparse (`walk`); no `nodes x nodes` matrix
+//! ever exists. Time is `T x nodes x entries of A`, less where the first steps reach few nodes; scratch memory is
+//! `32 x nodes` numbers a thread, and what survives of sixteen rows.
 //!
 //! Invariant: a row depends on the view alone, not on which rows are computed with it or on how many threads.
 
+mod walk;
+
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::config::Isolated;
 use crate::error::{Error, Result};
-use crate::linalg::kernels::vectorised;
 use crate::linalg::{BLOCK_ROWS, Csr, Real};
 use crate::network::View;
 use crate::parallel::Pool;
-
-/// Rows that are computed together: one cache line of f32 for each node.
-pub(crate) const TOGETHER: usize = 16;
-type Lanes<T> = [T; TOGETHER];
+pub(crate) use walk::TOGETHER;
+use walk::{Scratch, Walk};
 
 /// What counts as near.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,7 +75,7 @@ pub(crate) fn row_blocks<T: Real>(
         let first = rows.start + index * BLOCK_ROWS;
         walk.block(first..(first + BLOCK_ROWS).min(rows.end), scratch, cancelled)
     };
-    let done = pool.map_watched(count, || Scratch::new(walk.degrees.len()), task, &mut |done| {
+    let done = pool.map_watched(count, || Scratch::new(walk.nodes()), task, &mut |done| {
         watch((done * BLOCK_ROWS).min(rows.len()))
     });
     let (blocks, largest): (Vec<_>, Vec<f64>) = done.ok_or(Error::Interrupted)?.into_iter().unzip();
@@ -116,7 +115,7 @@ pub(crate) fn sample(
         let counts: Vec<_> = ends.into_iter().map(count).collect();
         Some((counts, began.elapsed().as_secs_f64()))
     };
-    let done = pool.map_watched(groups.len(), || Scratch::new(walk.degrees.len()), task, watch);
+    let done = pool.map_watched(groups.len(), || Scratch::new(walk.nodes()), task, watch);
     let (counts, group_seconds): (Vec<_>, Vec<f64>) = done.ok_or(Error::Interrupted)?.into_iter().unzip();
     Ok(Sample { rows: counts.concat(), group_seconds })
 }
@@ -150,192 +149,6 @@ pub(crate) fn nothing_survives(view: &View, settings: Settings, largest: f64) ->
         "view \"{name}\" says nothing with --window {window} --negative {negative}: no pair of nodes meets more than \
          {negative} times as often as chance (the most is {largest:.3} times); {advice}"
     ))
-}
-
-/// What all rows of a view share.
-struct Walk<'a, T> {
-    adjacency: &'a Csr<f64>,
-    /// `D^-1 Aᵀ`; rows of nodes without weight are zero.
-    step: Csr<T>,
-    degrees: Vec<f64>,
-    volume: f64,
-    settings: Settings,
-}
-
-struct Scratch<T> {
-    now: Vec<Lanes<T>>,
-    next: Vec<Lanes<T>>,
-    sum: Vec<Lanes<T>>,
-    found: Vec<Vec<(u32, T)>>,
-    /// Entries of the rows at hand. Grown here and copied out, so that what is kept has no room to spare.
-    indices: Vec<u32>,
-    values: Vec<T>,
-}
-
-impl<T: Real> Scratch<T> {
-    fn new(nodes: usize) -> Self {
-        let lanes = || vec![[T::ZERO; TOGETHER]; nodes];
-        Scratch {
-            now: lanes(),
-            next: lanes(),
-            sum: lanes(),
-            found: vec![Vec::new(); TOGETHER],
-            indices: Vec::new(),
-            values: Vec::new(),
-        }
-    }
-
-    /// Ready for other rows.
-    fn clear(&mut self) {
-        self.indices.clear();
-        self.values.clear();
-    }
-}
-
-impl<'a, T: Real> Walk<'a, T> {
-    fn new(view: &'a View, settings: Settings) -> Self {
-        let adjacency = &view.adjacency;
-        let degrees: Vec<f64> = (0..adjacency.rows()).map(|row| adjacency.row(row).1.iter().sum()).collect();
-        let volume = degrees.iter().sum();
-        let transposed = if view.directed { &adjacency.transpose() } else { adjacency };
-        let mut values = Vec::with_capacity(transposed.entries());
-        for (row, &degree) in degrees.iter().enumerate() {
-            let share = |weight: &f64| T::from_f64(if degree > 0.0 { weight / degree } else { 0.0 });
-            values.extend(transposed.row(row).1.iter().map(share));
-        }
-        let step = transposed.with_values(values);
-        Walk { adjacency, step, degrees, volume, settings }
-    }
-
-    /// One block of rows, and the largest `b X` in it; `None` once cancelled.
-    fn block(
-        &self,
-        rows: Range<usize>,
-        scratch: &mut Scratch<T>,
-        cancelled: &AtomicBool,
-    ) -> Option<(Csr<T>, f64)> {
-        let mut indptr = vec![0];
-        let mut largest = 0.0f64;
-        scratch.clear();
-        for first in rows.clone().step_by(TOGETHER) {
-            let group = first..(first + TOGETHER).min(rows.end);
-            let ends = &mut |end| indptr.push(end);
-            largest = largest.max(self.group(group, scratch, cancelled, ends)?);
-        }
-        let (indices, values) = (scratch.indices.clone(), scratch.values.clone());
-        Some((Csr::new(self.adjacency.cols(), indptr, indices, values), largest))
-    }
-
-    /// Appends up to [`TOGETHER`] rows to the scratch's entries and tells `ends` where each ends; the largest
-    /// `b X` among them, `None` once cancelled.
-    fn group(
-        &self,
-        rows: impl Iterator<Item = usize> + Clone,
-        scratch: &mut Scratch<T>,
-        cancelled: &AtomicBool,
-        ends: &mut dyn FnMut(usize),
-    ) -> Option<f64> {
-        self.first_step(rows.clone(), scratch);
-        for _ in 1..self.settings.window {
-            if cancelled.load(Ordering::Relaxed) {
-                return None;
-            }
-            vectorised(
-                #[inline(always)]
-                || take_step(&self.step, &scratch.now, &mut scratch.next, &mut scratch.sum),
-            );
-            std::mem::swap(&mut scratch.now, &mut scratch.next);
-        }
-        let window = self.settings.window as f64;
-        let threshold = T::from_f64(self.settings.negative * window);
-        let most = vectorised(
-            #[inline(always)]
-            || collect_above(&scratch.sum, threshold, &mut scratch.found),
-        );
-        let Scratch { found, indices, values, .. } = scratch;
-        for (row, found) in rows.zip(found.iter_mut()) {
-            self.finish_row(row, threshold, found, indices, values);
-            ends(indices.len());
-        }
-        found.iter_mut().for_each(Vec::clear);
-        Some(most.to_f64() / window)
-    }
-
-    /// `z_1`, which is sparse: `vol A_ij / (d_i d_j)`.
-    fn first_step(&self, group: impl Iterator<Item = usize>, scratch: &mut Scratch<T>) {
-        scratch.now.fill([T::ZERO; TOGETHER]);
-        for (lane, row) in group.enumerate() {
-            let (cols, weights) = self.adjacency.row(row);
-            for (&col, weight) in cols.iter().zip(weights) {
-                let degree = self.degrees[col as usize];
-                if degree > 0.0 {
-                    let near = self.volume * (weight / self.degrees[row]) / degree;
-                    scratch.now[col as usize][lane] = T::from_f64(near);
-                }
-            }
-        }
-        scratch.sum.copy_from_slice(&scratch.now);
-    }
-
-    /// Appends a row: logarithms of what survived, and the diagonal of an isolated node where that is wanted.
-    fn finish_row(
-        &self,
-        row: usize,
-        threshold: T,
-        found: &mut [(u32, T)],
-        indices: &mut Vec<u32>,
-        values: &mut Vec<T>,
-    ) {
-        let alone = self.settings.isolated == Isolated::Loop && self.degrees[row] == 0.0 && found.is_empty();
-        let diagonal = alone.then(|| (row as u32, T::from_f64(self.volume / self.settings.negative).ln()));
-        let logs = found.iter().map(|&(col, sum)| (col, (sum / threshold).ln()));
-        for (col, value) in logs.chain(diagonal) {
-            if value > T::ZERO {
-                indices.push(col);
-                values.push(value);
-            }
-        }
-    }
-}
-
-/// `next = step x now`, added to `sum`.
-#[inline(always)]
-fn take_step<T: Real>(step: &Csr<T>, now: &[Lanes<T>], next: &mut [Lanes<T>], sum: &mut [Lanes<T>]) {
-    for (row, (next, sum)) in next.iter_mut().zip(sum).enumerate() {
-        let mut total = [T::ZERO; TOGETHER];
-        let (cols, shares) = step.row(row);
-        for (&col, &share) in cols.iter().zip(shares) {
-            let from = &now[col as usize];
-            for lane in 0..TOGETHER {
-                total[lane] += share * from[lane];
-            }
-        }
-        *next = total;
-        for lane in 0..TOGETHER {
-            sum[lane] += total[lane];
-        }
-    }
-}
-
-/// Sorts sums above the threshold to their rows; returns the largest of all sums.
-#[inline(always)]
-fn collect_above<T: Real>(sum: &[Lanes<T>], threshold: T, found: &mut [Vec<(u32, T)>]) -> T {
-    let mut largest = [T::ZERO; TOGETHER];
-    for (col, sums) in sum.iter().enumerate() {
-        let mut any = false;
-        for lane in 0..TOGETHER {
-            largest[lane] = if sums[lane] > largest[lane] { sums[lane] } else { largest[lane] };
-            any |= sums[lane] > threshold;
-        }
-        if any {
-            for (found, &sum) in found.iter_mut().zip(sums) {
-                if sum > threshold {
-                    found.push((col as u32, sum));
-                }
-            }
-        }
-    }
-    largest.into_iter().fold(T::ZERO, |max, x| if x > max { x } else { max })
 }
 
 #[cfg(test)]

@@ -1,0 +1,359 @@
+//! Rows of the proximity matrix, sixteen at a time, by walking from their nodes.
+//!
+//! With `z_0 = vol e_i / d_i`, the column vector `z_t = (D^-1 Aᵀ) z_(t-1)` is row i of `vol P^t D^-1`, and the sums of these follow
+//! as `s_(t+1) = z_1 + (D^-1 Aᵀ) s_t` without keeping the terms apart. While few nodes are reached, a step goes out from those alone; later it gathers for every node. Both ways add the same numbers in the
+//! same order, except for zeros, so that the choice does not show in the result.
+//!
+//! Invariant: a row depends on the view alone, not on which rows are computed with it.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::Settings;
+use crate::config::Isolated;
+use crate::linalg::kernels::{add_multiple, vectorised};
+use crate::linalg::{Csr, Real};
+use crate::network::View;
+
+/// Rows that are computed together: one cache line of f32 for each node.
+pub(crate) const TOGETHER: usize = 16;
+
+/// What sixteen rows have in one column. Aligned, because a load that straddles two cache lines counts twice.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Lanes<T>([T; TOGETHER]);
+
+impl<T: Real> Lanes<T> {
+    const ZERO: Self = Lanes([T::ZERO; TOGETHER]);
+}
+
+/// Going out writes where gathering only reads: it pays below this share of the edges.
+const OUTWARD_SHARE: f64 = 0.4;
+
+/// Columns that are sifted together; their lanes fit the first cache.
+const SIFTED: usize = 256;
+
+/// What all rows of a view share.
+pub(super) struct Walk<'a, T> {
+    adjacency: &'a Csr<f64>,
+    /// `D^-1 Aᵀ`; rows of nodes without weight are zero.
+    inward: Csr<T>,
+    /// `A D^-1`, the same by columns.
+    outward: Csr<T>,
+    degrees: Vec<f64>,
+    volume: f64,
+    settings: Settings,
+}
+
+/// What a thread works in.
+pub(super) struct Scratch<T> {
+    now: Vec<Lanes<T>>,
+    next: Vec<Lanes<T>>,
+    /// `z_1`: node, lane and value.
+    first: Vec<(u32, u8, T)>,
+    /// Nodes at which `now` may differ from zero.
+    reached: NodeSet,
+    /// For each lane the columns, ascending, whose sums are above the threshold.
+    found: Vec<Vec<(u32, T)>>,
+    /// Entries of the rows at hand. Grown here and copied out, so that what is kept has no room to spare.
+    indices: Vec<u32>,
+    pub(super) values: Vec<T>,
+}
+
+impl<T: Real> Scratch<T> {
+    pub(super) fn new(nodes: usize) -> Self {
+        let lanes = || vec![Lanes::ZERO; nodes];
+        Scratch {
+            now: lanes(),
+            next: lanes(),
+            first: Vec::new(),
+            reached: NodeSet::new(nodes),
+            found: vec![Vec::new(); TOGETHER],
+            indices: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// `now += z_1`.
+    fn add_first(&mut self) {
+        for &(node, lane, near) in &self.first {
+            self.now[node as usize].0[usize::from(lane)] += near;
+            self.reached.insert(node);
+        }
+    }
+
+    /// Ready for other rows.
+    pub(super) fn clear(&mut self) {
+        self.indices.clear();
+        self.values.clear();
+    }
+}
+
+impl<'a, T: Real> Walk<'a, T> {
+    pub(super) fn new(view: &'a View, settings: Settings) -> Self {
+        let adjacency = &view.adjacency;
+        let degrees: Vec<f64> = (0..adjacency.rows()).map(|row| adjacency.row(row).1.iter().sum()).collect();
+        let volume = degrees.iter().sum();
+        let share = |weight: f64, degree: f64| T::from_f64(if degree > 0.0 { weight / degree } else { 0.0 });
+        let arcs = adjacency.indices().iter().zip(adjacency.values());
+        let outward =
+            adjacency.with_values(arcs.map(|(&to, &weight)| share(weight, degrees[to as usize])).collect());
+        let inward = outward.transpose();
+        Walk { adjacency, inward, outward, degrees, volume, settings }
+    }
+
+    /// Number of nodes.
+    pub(super) fn nodes(&self) -> usize {
+        self.degrees.len()
+    }
+
+    /// One block of rows, and the largest `b X` in it; `None` once cancelled.
+    pub(super) fn block(
+        &self,
+        rows: Range<usize>,
+        scratch: &mut Scratch<T>,
+        cancelled: &AtomicBool,
+    ) -> Option<(Csr<T>, f64)> {
+        let mut indptr = vec![0];
+        let mut largest = 0.0f64;
+        scratch.clear();
+        for first in rows.clone().step_by(TOGETHER) {
+            let group = first..(first + TOGETHER).min(rows.end);
+            let ends = &mut |end| indptr.push(end);
+            largest = largest.max(self.group(group, scratch, cancelled, ends)?);
+        }
+        let (indices, values) = (scratch.indices.clone(), scratch.values.clone());
+        Some((Csr::new(self.nodes(), indptr, indices, values), largest))
+    }
+
+    /// Appends up to [`TOGETHER`] rows to the scratch's entries and tells `ends` where each ends; the largest
+    /// `b X` among them, `None` once cancelled.
+    pub(super) fn group(
+        &self,
+        rows: impl Iterator<Item = usize> + Clone,
+        scratch: &mut Scratch<T>,
+        cancelled: &AtomicBool,
+        ends: &mut dyn FnMut(usize),
+    ) -> Option<f64> {
+        self.first_step(rows.clone(), scratch);
+        for _ in 1..self.settings.window {
+            if cancelled.load(Ordering::Relaxed) {
+                return None;
+            }
+            self.step(scratch);
+        }
+        let window = self.settings.window as f64;
+        let threshold = T::from_f64(self.settings.negative * window);
+        let most = vectorised(
+            #[inline(always)]
+            || sift(&scratch.now, threshold, &mut scratch.found),
+        );
+        let Scratch { found, indices, values, .. } = scratch;
+        for (row, found) in rows.zip(found.iter_mut()) {
+            self.finish_row(row, threshold, found, indices, values);
+            ends(indices.len());
+        }
+        found.iter_mut().for_each(Vec::clear);
+        Some(most.to_f64() / window)
+    }
+
+    /// `z_1`, which is sparse: `vol A_ij / (d_i d_j)`.
+    fn first_step(&self, group: impl Iterator<Item = usize>, scratch: &mut Scratch<T>) {
+        scratch.now.fill(Lanes::ZERO);
+        scratch.reached.clear();
+        scratch.first.clear();
+        for (lane, row) in group.enumerate() {
+            let (cols, weights) = self.adjacency.row(row);
+            for (&col, weight) in cols.iter().zip(weights) {
+                let degree = self.degrees[col as usize];
+                if degree > 0.0 {
+                    let near = T::from_f64(self.volume * (weight / self.degrees[row]) / degree);
+                    scratch.first.push((col, lane as u8, near));
+                }
+            }
+        }
+        scratch.add_first();
+    }
+
+    /// From `z_1 + ... + z_t` to `z_1 + ... + z_(t+1)`.
+    fn step(&self, scratch: &mut Scratch<T>) {
+        let Scratch { now, next, reached, .. } = scratch;
+        let few = self.edges_of(reached) < OUTWARD_SHARE * self.outward.entries() as f64;
+        vectorised(
+            #[inline(always)]
+            || {
+                if few {
+                    go_out(&self.outward, now, next, reached);
+                } else {
+                    reached.fill();
+                    gather(&self.inward, now, next);
+                }
+            },
+        );
+        std::mem::swap(now, next);
+        scratch.add_first();
+    }
+
+    /// How many edges leave the nodes that were reached.
+    fn edges_of(&self, reached: &NodeSet) -> f64 {
+        if reached.is_full() {
+            return self.outward.entries() as f64;
+        }
+        reached.iter().map(|node| self.outward.row(node).0.len() as f64).sum()
+    }
+
+    /// Appends a row: logarithms of what survived, and the diagonal of an isolated node where that is wanted.
+    fn finish_row(
+        &self,
+        row: usize,
+        threshold: T,
+        found: &[(u32, T)],
+        indices: &mut Vec<u32>,
+        values: &mut Vec<T>,
+    ) {
+        let alone = self.settings.isolated == Isolated::Loop && self.degrees[row] == 0.0 && found.is_empty();
+        let diagonal = alone.then(|| (row as u32, T::from_f64(self.volume / self.settings.negative).ln()));
+        let logs = found.iter().map(|&(col, sum)| (col, (sum / threshold).ln()));
+        for (col, value) in logs.chain(diagonal) {
+            if value > T::ZERO {
+                indices.push(col);
+                values.push(value);
+            }
+        }
+    }
+}
+
+/// `next = inward x now`: every node collects from those before it.
+#[inline(always)]
+fn gather<T: Real>(inward: &Csr<T>, now: &[Lanes<T>], next: &mut [Lanes<T>]) {
+    for (node, next) in next.iter_mut().enumerate() {
+        let mut total = [T::ZERO; TOGETHER];
+        let (from, shares) = inward.row(node);
+        for (&from, &share) in from.iter().zip(shares) {
+            add_multiple(&mut total, share, &now[from as usize].0);
+        }
+        *next = Lanes(total);
+    }
+}
+
+/// The same from the side of the nodes that were reached, which become those reached next. They come in ascending
+/// order, as in [`gather`], so the sums are the same to the bit.
+#[inline(always)]
+fn go_out<T: Real>(outward: &Csr<T>, now: &[Lanes<T>], next: &mut [Lanes<T>], reached: &mut NodeSet) {
+    next.fill(Lanes::ZERO);
+    let mut next_reached = NodeSet::new(now.len());
+    for node in reached.iter() {
+        let (to, shares) = outward.row(node);
+        for (&to, &share) in to.iter().zip(shares) {
+            add_multiple(&mut next[to as usize].0, share, &now[node].0);
+            next_reached.insert(to);
+        }
+    }
+    *reached = next_reached;
+}
+
+/// Sorts sums above the threshold to their lanes; returns the largest of all sums.
+#[inline(always)]
+fn sift<T: Real>(sum: &[Lanes<T>], threshold: T, found: &mut [Vec<(u32, T)>]) -> T {
+    let mut largest = [T::ZERO; TOGETHER];
+    for (index, sums) in sum.chunks(SIFTED).enumerate() {
+        for Lanes(sums) in sums {
+            for lane in 0..TOGETHER {
+                largest[lane] = if sums[lane] > largest[lane] { sums[lane] } else { largest[lane] };
+            }
+        }
+        for (lane, found) in found.iter_mut().enumerate() {
+            let mut kept = [(0, T::ZERO); SIFTED];
+            let mut count = 0;
+            for (col, sums) in sums.iter().enumerate() {
+                // Written in any case and only counted when above: no branch to miss.
+                kept[count] = ((index * SIFTED + col) as u32, sums.0[lane]);
+                count += usize::from(sums.0[lane] > threshold);
+            }
+            found.extend_from_slice(&kept[..count]);
+        }
+    }
+    largest.into_iter().fold(T::ZERO, |max, x| if x > max { x } else { max })
+}
+
+/// Nodes, one bit each.
+struct NodeSet {
+    words: Vec<u64>,
+    /// Whether all nodes count as members, whatever the bits say.
+    full: bool,
+}
+
+impl NodeSet {
+    fn new(nodes: usize) -> Self {
+        NodeSet { words: vec![0; nodes.div_ceil(64)], full: false }
+    }
+
+    fn clear(&mut self) {
+        self.words.fill(0);
+        self.full = false;
+    }
+
+    fn fill(&mut self) {
+        self.full = true;
+    }
+
+    fn is_full(&self) -> bool {
+        self.full
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, node: u32) {
+        self.words[node as usize / 64] |= 1 << (node % 64);
+    }
+
+    /// The members one by one, ascending; not for a full set.
+    #[inline(always)]
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        self.words.iter().enumerate().flat_map(|(at, &word)| {
+            let rest = |word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
+            std::iter::successors(Some(word).filter(|&word| word != 0), rest)
+                .map(move |word| at * 64 + word.trailing_zeros() as usize)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_in_ascending_order() {
+        let mut set = NodeSet::new(200);
+        for node in [199, 0, 64, 63, 5, 64] {
+            set.insert(node);
+        }
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 5, 63, 64, 199]);
+        set.clear();
+        assert_eq!(set.iter().count(), 0);
+    }
+
+    /// Both ways of a step on the same numbers, from few nodes and from many.
+    #[test]
+    fn going_out_and_gathering_give_the_same_bits() {
+        let nodes = 300;
+        let outward = crate::linalg::sample::<f32>(nodes, nodes, 0.05, 9);
+        let inward = outward.transpose();
+        for members in [1, 7, 100, 300] {
+            let mut reached = NodeSet::new(nodes);
+            let mut now = vec![Lanes::ZERO; nodes];
+            for member in 0..members {
+                let node = member * 7 % nodes;
+                reached.insert(node as u32);
+                now[node] = Lanes(std::array::from_fn(|lane| 1.0 / (node * 16 + lane + 1) as f32));
+            }
+            let mut gathered = vec![Lanes([7.0f32; TOGETHER]); nodes];
+            let mut sent = gathered.clone();
+            gather(&inward, &now, &mut gathered);
+            go_out(&outward, &now, &mut sent, &mut reached);
+            let bits = |lanes: &Lanes<f32>| lanes.0.map(f32::to_bits);
+            assert!(sent.iter().map(bits).eq(gathered.iter().map(bits)), "{members} members");
+            let beyond = (0..nodes).filter(|&node| bits(&sent[node]) != [0; TOGETHER]);
+            assert!(beyond.eq(reached.iter()));
+        }
+    }
+}
