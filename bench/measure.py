@@ -298,7 +298,7 @@ def machine(command):
             f"processor   {processor}, {os.cpu_count()} cores",
             f"caches      {caches}",
             f"memory      {memory:.1f} GB",
-            f"system      {platform.system()} {platform.release()}",
+            f"system      {platform.system()} {platform.release().split('-')[0]}",
             f"compiler    {said('rustc', '--version')}",
             f"python      {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}",
             f"load        {os.getloadavg()[0]:.2f} at the start (1 minute)",
