@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All tests, on a fresh Debian-like machine with Rust and Python: installs what is missing, then checks formatting,
-# lints, documentation, the Rust tests, ranks over MPI, the README's commands, and our files with NumPy, SciPy and scikit-learn.
+# lints, documentation, the Rust tests, ranks over MPI, the README's commands, our files with NumPy, SciPy and scikit-learn, and the Python package.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -45,7 +45,7 @@ step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude manyview-mpi --no-deps --document-private-items --locked --quiet
 
 step "tests"
-cargo test --workspace --exclude manyview-mpi --locked --quiet
+cargo test --workspace --exclude manyview-mpi --exclude manyview-python --locked --quiet
 
 step "several ranks over MPI"
 # In a shell of its own: need_packages ends it where it may not install, and the other tests go on.
@@ -61,6 +61,12 @@ fi
 step "the release build, and our files in NumPy, SciPy and scikit-learn"
 cargo build --release --locked
 "$venv/bin/python" -m unittest discover -s tests -v 2>&1
+
+step "the Python package, from a wheel in an environment of its own"
+python_venv=target/python-venv
+python3 -m venv --clear "$python_venv"
+"$python_venv/bin/python" -m pip install --quiet --disable-pip-version-check "./python[test]"
+(cd python && MANYVIEW_BIN="$PWD/../target/release/manyview" "../$python_venv/bin/python" -m pytest -q)
 
 step "the shell blocks of README and docs"
 python3 docs/check_readme.py target/release

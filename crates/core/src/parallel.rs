@@ -53,7 +53,7 @@ impl Pool {
     }
 
     /// Runs `f` on the pool: parallel iterators inside use its threads.
-    pub(crate) fn run<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+    pub fn run<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         self.pool.install(f)
     }
 

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::linalg::Csr;
 use crate::network::Network;
 use crate::random::mix_words;
 
@@ -31,7 +30,7 @@ impl Identity {
         let view = |view: &crate::network::View| ViewIdentity {
             name: view.name.clone(),
             directed: view.directed,
-            edges: fingerprint(&view.adjacency),
+            edges: view.fingerprint(),
         };
         let ids = network.nodes().iter().map(crate::random::text_key);
         Identity {
@@ -74,13 +73,6 @@ fn setting_difference(now: &Value, then: &Value) -> Option<String> {
         let then = then.get(name).map_or_else(|| "not set".into(), Value::to_string);
         format!("its {name} was {then}, now it is {value}")
     })
-}
-
-fn fingerprint(matrix: &Csr<f64>) -> u64 {
-    let indptr = matrix.indptr().iter().map(|&start| start as u64);
-    let indices = matrix.indices().iter().map(|&col| u64::from(col));
-    let values = matrix.values().iter().map(|value| value.to_bits());
-    mix_words(indptr.chain(indices).chain(values))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod builder;
 mod interner;
 
 use crate::linalg::Csr;
+use crate::random::{mix_words, text_key};
 
 pub use builder::NetworkBuilder;
 pub use interner::NodeError;
@@ -95,6 +96,14 @@ impl View {
         if self.directed { self.adjacency.entries() } else { self.adjacency.entries() / 2 }
     }
 
+    /// A number that any other edge or weight would change.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let indptr = self.adjacency.indptr().iter().map(|&start| start as u64);
+        let indices = self.adjacency.indices().iter().map(|&col| u64::from(col));
+        let values = self.adjacency.values().iter().map(|value| value.to_bits());
+        mix_words(indptr.chain(indices).chain(values))
+    }
+
     /// Number of nodes without any edge in this view.
     pub fn isolated(&self) -> usize {
         let mut touched = vec![false; self.adjacency.rows()];
@@ -147,5 +156,12 @@ impl Network {
     /// The views, in the order given.
     pub fn views(&self) -> &[View] {
         &self.views
+    }
+
+    /// A number that any other node, name of a view, direction, edge or weight would change.
+    pub fn fingerprint(&self) -> u64 {
+        let nodes = mix_words(self.nodes.iter().map(text_key));
+        let of_view = |view: &View| [text_key(&view.name), u64::from(view.directed), view.fingerprint()];
+        mix_words(std::iter::once(nodes).chain(self.views.iter().flat_map(of_view)))
     }
 }

@@ -15,6 +15,15 @@ pub struct Start<T> {
     pub v_t: Vec<Dense<T>>,
 }
 
+impl<T: Real> Start<T> {
+    /// A random start for targets of `rows x cols` with these means, a function of the seed.
+    pub fn random(seed: u64, means: &[f64], width: usize, rows: usize, cols: usize) -> Self {
+        let key = Key::new(seed);
+        let v_keys: Vec<Key> = (1..=means.len() as u64).map(|target| key.with(target)).collect();
+        random_start(&StartMeans::fitting(means, width), width, 0..rows, cols, key.with(0), &v_keys)
+    }
+}
+
 /// How large random start values are: uniform between 0 and twice the given mean.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StartMeans {

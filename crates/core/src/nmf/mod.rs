@@ -101,11 +101,15 @@ pub struct Factors<T> {
 
 /// The state after an iteration.
 #[derive(Clone, Copy, Debug)]
-pub struct Iteration {
+pub struct Iteration<'a> {
     /// From 1.
     pub iteration: usize,
     /// `sum_k ||R_k - U V_k||^2 / sum_k ||R_k||^2`.
     pub error: f64,
+    /// `||R_k - U V_k||^2` of each target.
+    pub errors: &'a [f64],
+    /// The view weights.
+    pub weights: &'a [f64],
 }
 
 /// Factorises the targets from a given start.
@@ -121,7 +125,7 @@ pub fn factorize<T: Real, C: Comm>(
     settings: &Settings,
     pool: &Pool,
     comm: &C,
-    observer: &mut dyn FnMut(Iteration) -> ControlFlow<()>,
+    observer: &mut dyn FnMut(Iteration<'_>) -> ControlFlow<()>,
 ) -> Result<Factors<T>> {
     assert!(settings.gamma > 0.0, "gamma = {} is above 0", settings.gamma);
     check_shapes(targets, &start);
@@ -164,7 +168,8 @@ pub fn factorize<T: Real, C: Comm>(
         let log = log_objective(&weights, &measured, settings.gamma);
         objective.push(libm::exp(log));
         let error = errors.iter().sum::<f64>() / norm_sum;
-        let asked_to_end = observer(Iteration { iteration, error }).is_break();
+        let asked_to_end =
+            observer(Iteration { iteration, error, errors: &errors, weights: &weights }).is_break();
         let reached = convergence.reached(iteration, log, &weights, &measured, numerators.rows());
         // All ranks end together. They have the same numbers, but MPI only recommends that sums agree to the bit.
         let mut votes = [asked_to_end, reached].map(|vote| if vote { 1.0 } else { 0.0 });

@@ -265,7 +265,7 @@ impl<C: Comm> Run<'_, '_, C> {
         let view = (stage.kind == Kind::Unique).then(|| self.names[views[0]]);
         let (stages, width, dim) = (self.plan.stages.len(), start.u.width(), self.plan.dim);
         let (columns_done, observer) = (self.columns_done, &mut *self.observer);
-        let mut watch = |now: nmf::Iteration| {
+        let mut watch = |now: nmf::Iteration<'_>| {
             let share = now.iteration as f64 / settings.max_iter as f64;
             observer(&Progress::Iteration {
                 stage: stage.number,

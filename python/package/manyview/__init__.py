@@ -1,0 +1,31 @@
+"""One vector per node from a network whose nodes are linked in several ways.
+
+    import manyview
+
+    z = manyview.MNMF(dim=64).fit_transform({"calls": calls, "mail": mail})
+
+The method is MNMF, the multi-stage non-negative matrix factorisation of Huang et al., "Multi-Stage Network Embedding
+for Exploring Heterogeneous Edges". Parameters have the names, defaults and meanings of the command line's options.
+"""
+
+from ._factorize import Factorization, factorize
+from ._model import MNMF
+from ._native import __version__
+from ._network import Network, read_network
+from ._planted import Planted, generate
+from ._proximity import proximity
+from ._warnings import ConvergenceWarning, ManyviewWarning
+
+__all__ = [
+    "MNMF",
+    "ConvergenceWarning",
+    "Factorization",
+    "ManyviewWarning",
+    "Network",
+    "Planted",
+    "__version__",
+    "factorize",
+    "generate",
+    "proximity",
+    "read_network",
+]

@@ -1,0 +1,76 @@
+"""Node ids of any hashable kind: numbered in the order in which they first come, and given back as they were."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._native import index_objects
+
+
+def index(parts: Sequence[np.ndarray]) -> tuple[list[np.ndarray], np.ndarray]:
+    """Numbers the ids of several arrays together: an array of numbers for each, and the ids by number."""
+    together = _joined(parts)
+    if together.dtype.kind in "iub":
+        codes, ids = _index_numbers(together)
+    else:
+        codes, found = index_objects(together.tolist())
+        ids = as_array(found)
+        _refuse_mixtures(found)
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return np.split(codes, ends), ids
+
+
+def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    if {part.dtype.kind for part in parts} <= set("iub"):
+        return np.concatenate(parts)
+    # NumPy would turn 7 into "7" next to text; as objects, ids stay what they are.
+    return np.concatenate([as_array(part.tolist()) for part in parts])
+
+
+def as_array(ids: Sequence[Any]) -> np.ndarray:
+    """Ids as an array: of whole numbers where all are, else of objects."""
+    kinds = set(map(type, ids))
+    if kinds == {int}:
+        try:
+            return np.array(ids, dtype=np.int64)
+        except OverflowError:
+            pass
+    array = np.empty(len(ids), dtype=object)
+    if kinds & {tuple, list}:
+        # One by one: NumPy would take a list of pairs for a matrix.
+        for at, value in enumerate(ids):
+            array[at] = value
+    else:
+        array[:] = ids
+    return array
+
+
+def _index_numbers(numbers_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    ids, first, codes = np.unique(numbers_, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rank[codes.reshape(-1)].astype(np.int64, copy=False), ids[order]
+
+
+def _refuse_mixtures(ids: Sequence[Any]) -> None:
+    kinds = set(map(type, ids))
+    nothing = {kind.__name__ for kind in kinds} & {"NoneType", "NAType", "NaTType"}
+    if nothing or any(issubclass(kind, float) for kind in kinds) and _has_nan(ids):
+        raise ValueError("a node id is missing (None or NaN); drop those rows or give the nodes ids")
+    if any(issubclass(kind, str) for kind in kinds) and any(issubclass(kind, numbers.Number) for kind in kinds):
+        text = next(value for value in ids if isinstance(value, str))
+        number = next(value for value in ids if isinstance(value, numbers.Number))
+        raise TypeError(
+            f"node ids mix text and numbers ({text!r} and {number!r}): make them one type, "
+            "or the same node may appear twice"
+        )
+
+
+def _has_nan(ids: Sequence[Any]) -> bool:
+    floats = np.array([value for value in ids if isinstance(value, float)])
+    return bool(np.isnan(floats).any())

@@ -1,0 +1,40 @@
+"""What the README and the example say is true."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1]
+
+
+def test_the_readmes_blocks_run(tmp_path, monkeypatch):
+    blocks = re.findall(r"^```python\n(.*?)^```", (HERE / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "readme.py"
+    script.write_text("".join(blocks))
+    found = runpy.run_path(str(script))
+    assert found["z"].shape == (500, 32)
+    assert found["pipeline"].score(found["made"].views, found["made"].labels) > 0.9
+
+
+def test_the_example_draws(tmp_path):
+    picture = tmp_path / "digits.png"
+    done = subprocess.run(
+        [sys.executable, HERE / "examples" / "digits.py", picture],
+        capture_output=True,
+        text=True,
+        # Threads of BLAS that wait for a busy core would take most of the time.
+        env={**os.environ, "MPLCONFIGDIR": str(tmp_path), "OMP_NUM_THREADS": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    shares = [float(share) for share in re.findall(r"([0-9.]+)%", done.stdout)]
+    assert len(shares) == 7 and shares[0] > 97 and shares[0] > max(shares[1:])
+    import matplotlib.image
+
+    image = matplotlib.image.imread(picture)
+    assert image.std() > 0.05, "an empty picture"
