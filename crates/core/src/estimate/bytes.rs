@@ -3,7 +3,7 @@
 use crate::config::{Config, Consensus, Init, Kind, Plan, Stage};
 use crate::linalg::{Dense, tile_bytes};
 use crate::network::{Network, View};
-use crate::proximity::TOGETHER;
+use crate::proximity::{TOGETHER, goes_out};
 
 /// The program itself, and what each of its threads takes (measured).
 const PROCESS: f64 = 5e6;
@@ -76,9 +76,10 @@ fn csr_bytes(view: &View, value: f64) -> f64 {
     (4.0 + value) * view.adjacency.entries() as f64 + 8.0 * (view.adjacency.rows() + 1) as f64
 }
 
-/// The step matrix by rows and by columns, and the degrees.
+/// The step matrix, also by columns where that is wanted, and the degrees.
 fn walk_bytes(view: &View) -> f64 {
-    2.0 * csr_bytes(view, 4.0) + 8.0 * view.adjacency.rows() as f64
+    let copies = if goes_out(&view.adjacency) { 2.0 } else { 1.0 };
+    copies * csr_bytes(view, 4.0) + 8.0 * view.adjacency.rows() as f64
 }
 
 /// Twice sixteen dense rows, and lists of what was found in sixteen rows and in a block.

@@ -21,8 +21,8 @@ use crate::error::{Error, Result};
 use crate::linalg::{BLOCK_ROWS, Csr, Real};
 use crate::network::View;
 use crate::parallel::Pool;
-pub(crate) use walk::TOGETHER;
 use walk::{Scratch, Walk};
+pub(crate) use walk::{TOGETHER, goes_out};
 
 /// What counts as near.
 #[derive(Clone, Copy, Debug, PartialEq)]

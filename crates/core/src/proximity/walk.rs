@@ -38,11 +38,18 @@ pub(super) struct Walk<'a, T> {
     adjacency: &'a Csr<f64>,
     /// `D^-1 Aᵀ`; rows of nodes without weight are zero.
     inward: Csr<T>,
-    /// `A D^-1`, the same by columns.
-    outward: Csr<T>,
+    /// `A D^-1`, the same by columns, where steps from few nodes can be expected.
+    outward: Option<Csr<T>>,
     degrees: Vec<f64>,
     volume: f64,
     settings: Settings,
+}
+
+/// Whether sixteen rows reach few nodes in a step, judged by the average degree. Where they do not, the matrix by columns
+/// would only take memory, and most where there is most of it.
+pub(crate) fn goes_out(adjacency: &Csr<f64>) -> bool {
+    let (nodes, entries) = (adjacency.rows() as f64, adjacency.entries() as f64);
+    TOGETHER as f64 * entries < OUTWARD_SHARE * nodes * nodes
 }
 
 /// What a thread works in.
@@ -94,11 +101,20 @@ impl<'a, T: Real> Walk<'a, T> {
         let adjacency = &view.adjacency;
         let degrees: Vec<f64> = (0..adjacency.rows()).map(|row| adjacency.row(row).1.iter().sum()).collect();
         let volume = degrees.iter().sum();
-        let share = |weight: f64, degree: f64| T::from_f64(if degree > 0.0 { weight / degree } else { 0.0 });
-        let arcs = adjacency.indices().iter().zip(adjacency.values());
-        let outward =
-            adjacency.with_values(arcs.map(|(&to, &weight)| share(weight, degrees[to as usize])).collect());
-        let inward = outward.transpose();
+        let share = |(weight, node): (f64, usize)| {
+            T::from_f64(if degrees[node] > 0.0 { weight / degrees[node] } else { 0.0 })
+        };
+        let by_target = || {
+            let arcs = adjacency.indices().iter().zip(adjacency.values());
+            adjacency.with_values(arcs.map(|(&to, &weight)| share((weight, to as usize))).collect())
+        };
+        let by_source = || {
+            let row = |node| adjacency.row(node).1.iter().map(move |&weight| (weight, node));
+            adjacency.with_values((0..adjacency.rows()).flat_map(row).map(share).collect())
+        };
+        // A symmetric matrix is its own transpose, up to whose degree divides.
+        let inward = if view.directed { by_target().transpose() } else { by_source() };
+        let outward = goes_out(adjacency).then(by_target);
         Walk { adjacency, inward, outward, degrees, volume, settings }
     }
 
@@ -178,13 +194,12 @@ impl<'a, T: Real> Walk<'a, T> {
     /// From `z_1 + ... + z_t` to `z_1 + ... + z_(t+1)`.
     fn step(&self, scratch: &mut Scratch<T>) {
         let Scratch { now, next, reached, .. } = scratch;
-        let few = self.edges_of(reached) < OUTWARD_SHARE * self.outward.entries() as f64;
+        let outward = self.outward.as_ref().filter(|outward| reached.are_few(outward));
         vectorised(
             #[inline(always)]
-            || {
-                if few {
-                    go_out(&self.outward, now, next, reached);
-                } else {
+            || match outward {
+                Some(outward) => go_out(outward, now, next, reached),
+                None => {
                     reached.fill();
                     gather(&self.inward, now, next);
                 }
@@ -192,14 +207,6 @@ impl<'a, T: Real> Walk<'a, T> {
         );
         std::mem::swap(now, next);
         scratch.add_first();
-    }
-
-    /// How many edges leave the nodes that were reached.
-    fn edges_of(&self, reached: &NodeSet) -> f64 {
-        if reached.is_full() {
-            return self.outward.entries() as f64;
-        }
-        reached.iter().map(|node| self.outward.row(node).0.len() as f64).sum()
     }
 
     /// Appends a row: logarithms of what survived, and the diagonal of an isolated node where that is wanted.
@@ -297,8 +304,10 @@ impl NodeSet {
         self.full = true;
     }
 
-    fn is_full(&self) -> bool {
-        self.full
+    /// Whether few enough edges leave the members for a step along those alone.
+    fn are_few<T: Copy>(&self, outward: &Csr<T>) -> bool {
+        let most = OUTWARD_SHARE * outward.entries() as f64;
+        !self.full && (self.iter().map(|node| outward.row(node).0.len()).sum::<usize>() as f64) < most
     }
 
     #[inline(always)]
