@@ -11,23 +11,22 @@ const series = (field, first) => viewNames.map((name) => {
   return values;
 });
 
-const lineChart = (box, lines, { top, label, from }) => {
+const lineChart = (box, lines, { scale, ticks, label, from }) => {
   const wide = Math.max(300, Math.min(620, box.clientWidth || 520)), high = 250;
   const longest = viewNames.reduce((most, name) => Math.max(most, name.length), 0);
   const margin = { left: 44, right: Math.min(130, 14 + 7 * Math.min(longest, 16)), top: 10, bottom: 38 };
   const x = (stage) => margin.left + (stage - from) / Math.max(1, stageCount - from) * (wide - margin.left - margin.right);
-  const y = (value) => high - margin.bottom - value / top * (high - margin.top - margin.bottom);
+  const y = (value) => high - margin.bottom - scale(value) * (high - margin.top - margin.bottom);
   const svg = draw("svg", { viewBox: `0 0 ${wide} ${high}`, width: "100%", role: "img", "aria-label": box.dataset.about });
   const firstUnique = Array.from({ length: stageCount }, (_, i) => i + 1).find((stage) => kindOf(stage) === "unique");
   const bandEnd = firstUnique ? (x(firstUnique) + x(firstUnique - 1)) / 2 : wide - margin.right;
   if (kindOf(1) === "consensus") {
     svg.append(draw("rect", { class: "band", x: margin.left, y: margin.top, width: Math.max(0, bandEnd - margin.left), height: high - margin.top - margin.bottom }));
   }
-  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-    const line = y(share * top);
-    svg.append(draw("line", { class: share ? "grid" : "axis", x1: margin.left, x2: wide - margin.right, y1: line, y2: line }));
-    if (share % 0.5 === 0) svg.append(draw("text", { x: margin.left - 8, y: line + 4, "text-anchor": "end" }, label(share * top)));
-  }
+  ticks.forEach((tick, index) => {
+    svg.append(draw("line", { class: index ? "grid" : "axis", x1: margin.left, x2: wide - margin.right, y1: y(tick), y2: y(tick) }));
+    svg.append(draw("text", { x: margin.left - 8, y: y(tick) + 4, "text-anchor": "end" }, label(tick)));
+  });
   const every = Math.ceil((stageCount - from + 1) / 12);
   for (let stage = from; stage <= stageCount; stage += every) {
     svg.append(draw("text", { x: x(stage), y: high - margin.bottom + 17, "text-anchor": "middle" }, stage || "start"));
@@ -66,9 +65,24 @@ const lineChart = (box, lines, { top, label, from }) => {
 
 const drawCharts = () => {
   if (!stageCount) return;
-  const percentage = (value) => percent(value, value > 0 && value < 0.1 ? 1 : 0);
-  lineChart(at("residual"), series("residual", [0, 1]), { top: 1, label: percentage, from: 0 });
+  const residual = series("residual", [0, 1]);
+  // Shares fall by a factor from stage to stage: on a scale of factors the late stages can be told apart.
+  const least = Math.min(0.3, ...residual.flat().map((point) => point[1]).filter((share) => share > 0));
+  const ticks = [1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001];
+  const bottom = ticks.find((tick) => tick <= least) || 0.0001;
+  lineChart(at("residual"), residual, {
+    scale: (share) => 1 - Math.log(Math.max(share, bottom)) / Math.log(bottom),
+    ticks: ticks.filter((tick) => tick >= bottom).reverse(),
+    label: (share) => `${+(100 * share).toPrecision(2)}%`,
+    from: 0,
+  });
   const entries = series("entries");
   const most = Math.max(1, ...entries.flat().map((point) => point[1]));
-  lineChart(at("entries"), entries, { top: most, label: (value) => short(Math.round(value)), from: 1 });
+  const step = [1, 2, 2.5, 5, 10].map((digit) => digit * 10 ** Math.floor(Math.log10(most / 2))).find((size) => most / size <= 5);
+  lineChart(at("entries"), entries, {
+    scale: (value) => value / most,
+    ticks: Array.from({ length: Math.floor(most / step) + 1 }, (_, index) => index * step),
+    label: (value) => short(Math.round(value)),
+    from: 1,
+  });
 };

@@ -54,3 +54,8 @@ const strongest = (node) => {
 };
 
 const labelsOf = (node) => packed.labels ? packed.labels.of[node].map((label) => packed.labels.names[label]) : [];
+// The labels of a node in a few words; nothing without any.
+const labelText = (node) => {
+  const labels = labelsOf(node);
+  return labels.length ? `label${labels.length > 1 ? "s" : ""} ${labels.join(", ")}` : "";
+};

@@ -10,7 +10,8 @@ const baseScale = () => 0.47 * Math.min(view.width, view.height);
 const closeness = () => view.scale / baseScale();
 const radius = () => {
   const base = count > 30000 ? 1.3 : count > 8000 ? 1.8 : count > 1500 ? 2.6 : count > 200 ? 3.6 : 5;
-  return base * Math.min(3, Math.max(0.8, Math.sqrt(closeness())));
+  const room = Math.min(1, Math.max(0.7, Math.min(view.width, view.height) / 560));
+  return base * room * Math.min(3, Math.max(0.8, Math.sqrt(closeness())));
 };
 
 // A grid over the square of places, so that finding the node under a pointer does not look at all of them.
@@ -138,7 +139,7 @@ const hover = (node, px, py) => {
   canvas.classList.toggle("over", node >= 0);
   if (node < 0) return;
   tip.replaceChildren(make("span", { text: ids[node] }));
-  const also = labelsOf(node).join(", ");
+  const also = labelText(node);
   if (also) tip.append(make("small", { text: also }));
   const left = px + 14 + tip.offsetWidth > view.width ? px - 14 - tip.offsetWidth : px + 14;
   tip.style.left = `${Math.max(4, left)}px`;

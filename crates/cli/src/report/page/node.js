@@ -57,7 +57,7 @@ const sourceBars = (node) => {
 const neighbourLine = ({ node, similarity, pair }) => {
   const head = make("div", { class: "line" }, make("span", { text: ids[node] }), make("span", { text: similarity.toFixed(3) }));
   const button = make("button", { type: "button", on: { click: () => pick(node) } }, head);
-  const label = labelsOf(node).join(", ");
+  const label = labelText(node);
   if (label) button.append(make("small", { text: label }));
   if (width) button.append(piecesBar(near.shares, pair * width), make("small", { text: topParts(pair) }));
   return make("li", {}, button);
@@ -70,7 +70,7 @@ const showNode = (node) => {
     return;
   }
   const parts = [make("h3", { text: ids[node] })];
-  const label = labelsOf(node).join(", ");
+  const label = labelText(node);
   if (label) parts.push(make("p", { text: label }));
   if (packed.clusters && packed.clusters[node] >= 0) parts.push(make("p", { text: `cluster ${packed.clusters[node] + 1}` }));
   const others = neighboursOf(node);

@@ -4,7 +4,7 @@ const row = (tag, cells) => make("tr", {}, ...cells.map((cell, index) => {
   if (cell instanceof Node) return cell;
   return index === 0 && tag === "td" ? make("th", { scope: "row", text: cell }) : make(tag, { text: cell, ...(tag === "th" ? { scope: "col" } : {}) });
 }));
-const table = (caption, head, rows) => make("table", {}, make("caption", { text: caption }), make("thead", {}, row("th", head)), make("tbody", {}, ...rows.map((cells) => row("td", cells))));
+const table = (caption, head, rows, options = {}) => make("table", options, make("caption", { text: caption }), make("thead", {}, row("th", head)), make("tbody", {}, ...rows.map((cells) => row("td", cells))));
 
 const heatCell = (share, text) => {
   const cell = make("td", { class: "heat", text });
@@ -15,14 +15,15 @@ const heatCell = (share, text) => {
 
 const weightTable = () => {
   const rows = [];
+  const heaviest = Math.max(...run.stages.filter((record) => record.kind === "consensus").flatMap((record) => Object.values(record.weights)));
   for (let stage = 1; stage <= stageCount; stage++) {
     const records = run.stages.filter((record) => record.stage === stage);
     if (!records.length) continue;
     const cells = viewNames.map((name) => {
       const record = records.find((one) => name in one.weights);
       if (!record) return make("td", { class: "muted", text: "–" });
-      if (record.kind === "consensus") return heatCell(record.weights[name], record.weights[name].toFixed(3));
-      return make("td", { class: "heat", text: `${record.columns[1] - record.columns[0]} col.` });
+      if (record.kind === "consensus") return heatCell(0.55 * record.weights[name] / heaviest, record.weights[name].toFixed(3));
+      return make("td", { class: "heat muted", text: record.columns[1] - record.columns[0] });
     });
     const iterations = records.map((record) => record.iterations);
     const [least, most] = [Math.min(...iterations), Math.max(...iterations)];
@@ -30,7 +31,7 @@ const weightTable = () => {
     rows.push([`${stage} ${records[0].kind}`, ...cells, least === most ? `${most}${open}` : `${least}–${most}${open}`]);
   }
   const head = ["stage", ...viewNames.map((name) => make("th", { class: "heat", scope: "col", text: name })), "iterations"];
-  at("weights").replaceChildren(table("Weight of each view in consensus stages, columns it got in unique ones", head, rows));
+  at("weights").replaceChildren(table("Weight of each view in consensus stages, columns it got in unique ones", head, rows, { class: "heatmap" }));
 };
 
 const viewTable = () => {
@@ -50,7 +51,7 @@ const overlapTable = () => {
     return value === undefined ? make("td", { class: "heat muted", text: "" }) : heatCell(value, percent(value, value > 0 && value < 0.095 ? 1 : 0));
   })]);
   const head = ["", ...viewNames.map((name) => make("th", { class: "heat", scope: "col", text: name }))];
-  at("overlap").replaceChildren(table("Share of nodes on which two views agree", head, rows));
+  at("overlap").replaceChildren(table("Share of nodes on which two views agree", head, rows, { class: "heatmap" }));
 };
 
 const overlapText = () => {
@@ -74,5 +75,5 @@ const scoreTables = () => {
 const settings = () => {
   at("warnings").replaceChildren(...run.warnings.map((warning) => make("p", { class: "warning", text: warning })));
   at("command").textContent = run.command;
-  at("config").replaceChildren(...run.config.map(([name, value]) => make("div", {}, make("dt", { text: name }), make("dd", { text: value }))));
+  at("config").replaceChildren(...run.config.map(([name, value]) => make("div", {}, make("dt", { text: name }), make("dd", { text: value.replace(/,(?=\S)/g, ", ") }))));
 };
