@@ -113,11 +113,13 @@ const zoom = (factor, px = view.width / 2, py = view.height / 2) => {
 const move = (dx, dy) => { view.x += dx; view.y += dy; hover(-1); redraw(); };
 const showAll = () => { Object.assign(view, { scale: baseScale(), x: view.width / 2, y: view.height / 2 }); redraw(); };
 
-// Brings a node into sight if it is not.
+// Brings a node into sight if it is not, and no farther than that takes.
 const reveal = (node) => {
   if (Number.isNaN(places.x[node])) return;
-  const x = screenX(node), y = screenY(node), edge = 40;
-  if (x < edge || y < edge || x > view.width - edge || y > view.height - edge) move(view.width / 2 - x, view.height / 2 - y);
+  const missing = (place, room) => Math.max(0, 12 - place) - Math.max(0, place - (room - 12));
+  const [dx, dy] = [missing(screenX(node), view.width), missing(screenY(node), view.height)];
+  // Not to the very edge, where half of its neighbours would be hidden.
+  if (dx || dy) move(dx + 80 * Math.sign(dx), dy + 80 * Math.sign(dy));
 };
 
 const resize = () => {
