@@ -98,7 +98,9 @@ mod tests {
     use super::*;
     use crate::network::{Duplicates, NetworkBuilder};
 
-    fn network(views: &[(&str, bool, &[(&str, &str)])]) -> Network {
+    type Edges<'a> = &'a [(&'a str, &'a str)];
+
+    fn network(views: &[(&str, bool, Edges<'_>)]) -> Network {
         let mut builder = NetworkBuilder::new();
         for &(name, directed, edges) in views {
             let view = builder.add_view(name, directed, Duplicates::Sum).unwrap();
@@ -132,7 +134,7 @@ mod tests {
 
     #[test]
     fn directions_do_not_matter() {
-        let edges: &[(&str, &str)] = &[("a", "b"), ("b", "a"), ("c", "a"), ("b", "d")];
+        let edges: Edges<'_> = &[("a", "b"), ("b", "a"), ("c", "a"), ("b", "d")];
         let network = network(&[("x", true, edges), ("y", false, edges)]);
         let found = overlaps(&network, &Pool::new(Some(1)).unwrap());
         assert_eq!((found[0].nodes, found[0].share), (4, 1.0));

@@ -172,8 +172,9 @@ fn rotate(a: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
     for row in a.iter_mut() {
         (row[p], row[q]) = turn(row[p], row[q]);
     }
-    for at in 0..a.len() {
-        (a[p][at], a[q][at]) = turn(a[p][at], a[q][at]);
+    let (upper, lower) = a.split_at_mut(q);
+    for (x, y) in upper[p].iter_mut().zip(&mut lower[0]) {
+        (*x, *y) = turn(*x, *y);
     }
     for row in vectors.iter_mut() {
         (row[p], row[q]) = turn(row[p], row[q]);

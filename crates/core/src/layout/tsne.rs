@@ -62,12 +62,11 @@ struct Moving {
 impl Moving {
     /// Takes a step down the gradient; returns where it leads.
     fn step(&mut self, point: [f32; 2], gradient: [f32; 2], rate: f32, momentum: f32) -> [f32; 2] {
-        for axis in 0..2 {
-            let turns = (gradient[axis] > 0.0) == (self.speed[axis] > 0.0);
-            let gain = if turns { self.gain[axis] * 0.8 } else { self.gain[axis] + 0.2 };
-            self.gain[axis] = gain.max(0.01);
-            let speed = momentum * self.speed[axis] - rate * self.gain[axis] * gradient[axis];
-            self.speed[axis] = speed.clamp(-LONGEST_STEP, LONGEST_STEP);
+        for ((slope, speed), gain) in gradient.into_iter().zip(&mut self.speed).zip(&mut self.gain) {
+            // Uphill by its own momentum: it has gone too far.
+            let overshot = (slope > 0.0) == (*speed > 0.0);
+            *gain = if overshot { *gain * 0.8 } else { *gain + 0.2 }.max(0.01);
+            *speed = (momentum * *speed - rate * *gain * slope).clamp(-LONGEST_STEP, LONGEST_STEP);
         }
         [point[0] + self.speed[0], point[1] + self.speed[1]]
     }
