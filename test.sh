@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # All tests, on a fresh Debian-like machine with Rust and Python: installs what is missing, then checks formatting,
-# lints, documentation, the Rust tests, ranks over MPI, the README's commands, our files with NumPy, SciPy and scikit-learn, and the Python package.
+# lints, documentation, the Rust tests, ranks over MPI, our files with NumPy, SciPy and scikit-learn, the report in a browser,
+# the Python package, and the README's commands.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -58,7 +59,10 @@ else
   printf '\n*** skipped: no MPI (mpicc, mpirun) or no libclang here; nothing was tested on several ranks ***\n\n'
 fi
 
-step "the release build, and our files in NumPy, SciPy and scikit-learn"
+step "the release build; our files in NumPy, SciPy and scikit-learn, our report in a browser"
+have_browser() { have chromium || have chromium-browser || have google-chrome; }
+have_browser || (need_packages --no-install-recommends chromium) || true
+have_browser || printf '\n*** skipped: no Chromium here; the report was not looked at in a browser ***\n\n'
 cargo build --release --locked
 "$venv/bin/python" -m unittest discover -s tests -v 2>&1
 

@@ -7,6 +7,7 @@ mod args;
 mod backend;
 mod commands;
 mod interrupt;
+mod report;
 mod ui;
 
 use std::process::ExitCode;
@@ -19,6 +20,10 @@ fn main() -> ExitCode {
     match &cli.command {
         Command::Embed(args) => on_all_ranks(|ranks| commands::embed::run(args, ranks)),
         Command::Proximity(args) => alone(|| commands::proximity::run(args)),
+        Command::Views(args) => alone(|| commands::views::run(args)),
+        Command::Report(args) => alone(|| commands::report::run(args)),
+        Command::Explain(args) => alone(|| commands::explain::run(args)),
+        Command::Neighbors(args) => alone(|| commands::neighbors::run(args)),
         Command::Generate(args) => alone(|| commands::generate::run(args)),
         Command::Demo(args) => on_all_ranks(|ranks| commands::demo::run(args, ranks)),
         Command::Completions(args) => alone(|| commands::completions::run(args)),

@@ -2,6 +2,8 @@
 
 #[path = "cli/embed.rs"]
 mod embed;
+#[path = "cli/explain.rs"]
+mod explain;
 #[path = "cli/generate.rs"]
 mod generate;
 #[path = "cli/help.rs"]
@@ -20,7 +22,11 @@ mod proximity;
 #[cfg(not(feature = "mpi"))]
 #[path = "cli/ranks.rs"]
 mod ranks;
+#[path = "cli/report.rs"]
+mod report;
 #[path = "cli/settings.rs"]
 mod settings;
 #[path = "cli/support.rs"]
 mod support;
+#[path = "cli/views.rs"]
+mod views;

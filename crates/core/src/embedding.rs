@@ -28,6 +28,18 @@ pub struct Part {
 }
 
 impl Embedding {
+    /// Vectors that were computed before, such as those of a file.
+    pub(crate) fn new(nodes: Nodes, dim: usize, values: Vec<f32>, parts: Vec<Part>) -> Self {
+        assert_eq!(
+            values.len(),
+            nodes.len() * dim,
+            "a row of {dim} numbers for each of {} nodes",
+            nodes.len()
+        );
+        assert!(parts.iter().all(|part| part.columns.end <= dim), "parts are within the {dim} columns");
+        Embedding { nodes, dim, values, parts }
+    }
+
     pub(crate) fn zeros(nodes: Nodes, dim: usize) -> Self {
         let values = vec![0.0; nodes.len() * dim];
         Embedding { nodes, dim, values, parts: Vec::new() }

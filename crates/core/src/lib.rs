@@ -50,6 +50,8 @@
 //! - [`estimate`]: what a fit will need, before it runs;
 //! - [`nmf`]: one stage, as a factorisation of several matrices with a common left factor;
 //! - [`stages`]: the whole method, [`Config::fit`], and the record of a run; [`embedding`]: its result;
+//! - [`overlap`], [`summary`]: what views are like, and how far they agree;
+//! - [`explain`], [`neighbors`], [`layout`]: which views a vector comes from, who is near whom, and a picture;
 //! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the process's memory;
 //! - [`error`]: the one error type.
 
@@ -63,18 +65,23 @@ pub mod digits;
 pub mod embedding;
 pub mod error;
 pub mod estimate;
+pub mod explain;
 pub mod generate;
 pub mod io;
+pub mod layout;
 pub mod linalg;
 pub mod memory;
+pub mod neighbors;
 pub mod network;
 pub mod nmf;
+pub mod overlap;
 pub mod parallel;
 pub mod proximity;
 mod random;
 pub mod residual;
 mod sampling;
 pub mod stages;
+pub mod summary;
 
 pub use config::Config;
 pub use embedding::Embedding;

@@ -1,6 +1,7 @@
 //! The command line as typed. What is typed here becomes the library's own types in one step (`ReadOptions`,
 //! `Config`), so that a default is written in one place only: the library.
 
+mod look;
 mod model;
 mod network;
 mod size;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub(crate) use look::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
 
@@ -25,7 +27,8 @@ pub(crate) use network::NetworkArgs;
 #[command(after_help = "\
 Start with:   manyview demo
 Your data:    manyview embed --view calls=calls.tsv --view mail=mail.csv -o result
-Then:         numpy.load(\"result/embedding.npy\"), one row for each line of result/nodes.txt")]
+Then:         manyview report result, and open result/report.html
+In Python:    numpy.load(\"result/embedding.npy\"), one row for each line of result/nodes.txt")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -37,6 +40,14 @@ pub(crate) enum Command {
     Embed(Box<EmbedArgs>),
     /// Write each view's proximity matrix as a file that scipy.sparse.load_npz opens
     Proximity(ProximityArgs),
+    /// Say what the views of a network are like, and how far they agree
+    Views(ViewsArgs),
+    /// Write a page to look at a result with: a map of the nodes, stages, views, settings
+    Report(ReportArgs),
+    /// Say which stages and views a vector, or the similarity of two nodes, comes from
+    Explain(ExplainArgs),
+    /// List the nodes nearest to one, by cosine
+    Neighbors(NeighborsArgs),
     /// Make a network with planted communities, for trials, tests and benchmarks
     Generate(GenerateArgs),
     /// Embed the built-in digits network: 2,000 handwritten digits, 6 views

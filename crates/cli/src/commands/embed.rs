@@ -9,6 +9,8 @@ use manyview::checkpoint::Checkpoints;
 use manyview::comm::Comm;
 use manyview::io::{Format, OutputFolder, RankRecord, RunMemory, RunRecord, RunSeconds, write_npy_to};
 use manyview::memory::peak_resident_bytes;
+use manyview::overlap::overlaps;
+use manyview::parallel::Pool;
 use manyview::stages::Progress;
 use manyview::{Config, Error, Fit, Network};
 
@@ -131,7 +133,9 @@ fn write(mut job: Job<'_>, fit: &Fit, memory: RunMemory) -> Result<f64> {
     };
     let Some(mut output) = job.output else { return Ok(seconds.total) };
     let command = command_line();
-    let record = RunRecord::new(&command, job.config, fit, seconds, &rank_records).with_memory(memory);
+    let overlap = overlaps(job.network, &Pool::new(job.config.threads)?);
+    let record = RunRecord::new(&command, job.config, fit, seconds, &rank_records);
+    let record = record.with_memory(memory).with_overlap(&overlap);
     output.write("run.json", |writer| record.write_to(writer))?;
     if interrupt::go_on().is_break() {
         return Err(Error::Interrupted.into());

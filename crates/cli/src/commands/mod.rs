@@ -3,10 +3,14 @@
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod embed;
+pub(crate) mod explain;
 pub(crate) mod generate;
 mod kept;
+pub(crate) mod neighbors;
 mod plan;
 pub(crate) mod proximity;
+pub(crate) mod report;
+pub(crate) mod views;
 
 use std::time::Instant;
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use manyview::config::Kind;
 use manyview::io::Reading;
+use manyview::layout::Step;
 use manyview::stages::{Progress, StageRecord};
 
 use super::{plural, seconds};
@@ -35,6 +36,8 @@ enum Phase {
     Reading,
     Proximity,
     Stages,
+    Neighbors,
+    Map,
 }
 
 impl Phase {
@@ -43,6 +46,8 @@ impl Phase {
             Phase::Reading => "reading",
             Phase::Proximity => "proximity",
             Phase::Stages => "stages",
+            Phase::Neighbors => "nearest",
+            Phase::Map => "map",
         }
     }
 }
@@ -101,6 +106,31 @@ impl Reporter {
         }
     }
 
+    /// Proximities of all views together, by rows.
+    pub(crate) fn proximities(&mut self, done: usize, rows: usize) {
+        let share = done as f64 / rows.max(1) as f64;
+        self.advance(Phase::Proximity, share, || format!("row {done} of {rows}"));
+    }
+
+    /// Nodes whose neighbours are found.
+    pub(crate) fn neighbors(&mut self, done: usize, nodes: usize) {
+        let share = done as f64 / nodes.max(1) as f64;
+        self.advance(Phase::Neighbors, share, || format!("node {done} of {nodes}"));
+    }
+
+    pub(crate) fn laying_out(&mut self, step: Step) {
+        // Finding neighbours is about a tenth of it.
+        let (share, what) = match step {
+            Step::Neighbors(done, all) => {
+                (0.1 * done as f64 / all as f64, format!("neighbours of node {done} of {all}"))
+            }
+            Step::Descent(done, all) => {
+                (0.1 + 0.9 * done as f64 / all as f64, format!("iteration {done} of {all}"))
+            }
+        };
+        self.advance(Phase::Map, share, || what);
+    }
+
     /// Ends the bar; the phase's line stays when there are no bars.
     pub(crate) fn finish(&mut self) {
         self.tell_stage();
@@ -141,8 +171,14 @@ impl Reporter {
             }
             Mode::Lines | Mode::Quiet => ProgressBar::hidden(),
         };
-        if self.mode == Mode::Lines && phase == Phase::Proximity {
-            eprintln!("computing proximities");
+        let line = match phase {
+            Phase::Proximity => Some("computing proximities"),
+            Phase::Neighbors => Some("looking for the nearest nodes"),
+            Phase::Map => Some("drawing the map"),
+            Phase::Reading | Phase::Stages => None,
+        };
+        if let Some(line) = line.filter(|_| self.mode == Mode::Lines) {
+            eprintln!("{line}");
         }
         self.bar = Some((phase, bar));
     }

@@ -14,7 +14,20 @@ fn says(line: &str, words: &[&str]) {
 
 #[test]
 fn help_tells_a_newcomer_what_to_type() {
-    says("--help", &["Usage: manyview", "embed", "proximity", "generate", "demo", "completions"]);
+    says(
+        "--help",
+        &[
+            "Usage: manyview",
+            "embed",
+            "proximity",
+            "views",
+            "report",
+            "explain",
+            "neighbors",
+            "generate",
+            "demo",
+        ],
+    );
     says("--help", &["manyview embed --view calls=calls.tsv", "numpy.load(\"result/embedding.npy\")"]);
     says(
         "help embed",
@@ -39,6 +52,10 @@ fn help_tells_a_newcomer_what_to_type() {
         ],
     );
     says("proximity --help", &["scipy.sparse.load_npz", "--window", "--negative", "[default: 5]"]);
+    says("views --help", &["Jaccard", "--no-proximity", "--json"]);
+    says("report --help", &["DIR/report.html", "--labels", "nothing from outside"]);
+    says("explain --help", &["NODE2", "--top", "[default: 5]"]);
+    says("neighbors --help", &["cosine", "--count", "[default: 10]"]);
     says("generate --help", &["--nodes", "[default: 1000]", "labels.tsv", "--consensus", "[default: 0.5]"]);
     says("demo --help", &["digits", "[default: manyview-demo]", "--quiet"]);
     says("completions --help", &["bash", "zsh", "fish", "manyview completions bash >"]);

@@ -65,7 +65,7 @@ fn run_json_keeps_the_contract() {
     assert_eq!(config["consensus_stages"], 1);
     assert_eq!(config["stage_dims"], Value::from(vec![8, 8]));
 
-    assert_eq!(keys(&run["network"]).join(" "), "nodes views");
+    assert_eq!(keys(&run["network"]).join(" "), "nodes overlap views");
     assert_eq!(run["network"]["nodes"], 6);
     let views = run["network"]["views"].as_array().unwrap();
     assert_eq!(views.len(), 2);

@@ -1,8 +1,8 @@
 //! Settings that are a choice among names. A name is the same on the command line, in Python and in `run.json`.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Gives an enum its names: `ALL`, `name()`, `from_name()`, `help()`, and serialisation as the name.
+/// Gives an enum its names: `ALL`, `name()`, `from_name()`, `help()`, and both ways between files and names.
 macro_rules! named {
     ($type:ident: $($variant:ident = $name:literal, $help:literal;)*) => {
         impl $type {
@@ -28,6 +28,13 @@ macro_rules! named {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let name = String::deserialize(deserializer)?;
+                Self::from_name(&name).ok_or_else(|| de::Error::unknown_variant(&name, &[$($name),*]))
             }
         }
     };

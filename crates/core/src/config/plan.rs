@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{Config, Layout, Share};
 use crate::error::{Error, Result};
@@ -33,7 +33,8 @@ pub struct Stage {
 }
 
 /// What a stage looks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// What the views have in common.
     Consensus,
@@ -48,12 +49,6 @@ impl Kind {
             Kind::Consensus => "consensus",
             Kind::Unique => "unique",
         }
-    }
-}
-
-impl Serialize for Kind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

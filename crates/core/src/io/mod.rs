@@ -5,6 +5,7 @@ mod blocks;
 mod npy;
 mod npz;
 mod read;
+mod result;
 mod run;
 mod vectors;
 
@@ -16,5 +17,6 @@ pub use read::{
     Delimiter, Directed, Header, ReadNetwork, ReadObserver, ReadOptions, Reading, Source, ViewSource,
     read_network,
 };
+pub use result::{Finished, FinishedNetwork, FinishedRun};
 pub use run::{RankRecord, RankSeconds, RunMemory, RunPeaks, RunRecord, RunSeconds};
 pub use vectors::{Format, write_vectors};

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::comm::{self, Comm};
 use crate::config::Config;
+use crate::overlap::Overlap;
 use crate::stages::{Fit, StageRecord, ViewRecord};
 
 /// Everything about a run but its vectors. Field names are a contract; see `docs/formats.md`.
@@ -50,10 +51,11 @@ pub struct RunPeaks {
 struct NetworkRecord<'a> {
     nodes: usize,
     views: &'a [ViewRecord],
+    overlap: &'a [Overlap],
 }
 
 /// Wall time of a run.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct RunSeconds {
     /// Reading the network.
     pub read: f64,
@@ -146,7 +148,7 @@ impl<'a> RunRecord<'a> {
             command,
             method: "mnmf",
             config: config.resolved(fit.views.len()),
-            network: NetworkRecord { nodes: fit.embedding.rows(), views: &fit.views },
+            network: NetworkRecord { nodes: fit.embedding.rows(), views: &fit.views, overlap: &[] },
             stages: &fit.stages,
             warnings: &fit.warnings,
             seconds,
@@ -161,6 +163,12 @@ impl<'a> RunRecord<'a> {
     /// The same record with what was found out about memory on the way.
     pub fn with_memory(self, memory: RunMemory) -> Self {
         RunRecord { memory, ..self }
+    }
+
+    /// The same record with how far each two views agree.
+    pub fn with_overlap(mut self, overlap: &'a [Overlap]) -> Self {
+        self.network.overlap = overlap;
+        self
     }
 
     /// Writes it as JSON.

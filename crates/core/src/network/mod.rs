@@ -6,6 +6,7 @@
 mod adjacency;
 mod builder;
 mod interner;
+mod near;
 
 use crate::linalg::Csr;
 use crate::random::{mix_words, text_key};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::comm::Traffic;
 use crate::config::{Config, Consensus, Kind};
@@ -49,7 +49,7 @@ impl Fit {
 }
 
 /// A view as it went into the stages.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ViewRecord {
     /// Its name.
     pub name: String,
@@ -77,7 +77,7 @@ impl ViewRecord {
 }
 
 /// A stage (in a unique stage, one view of it) as it ran.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StageRecord {
     /// From 1.
     pub stage: usize,

@@ -1,0 +1,86 @@
+//! `manyview explain`: which stages and views a vector, or a similarity, comes from.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use manyview::explain::{Origin, PartShare};
+use manyview::io::Finished;
+use serde::Serialize;
+
+use crate::args::ExplainArgs;
+use crate::ui::print;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Explained<'a> {
+    nodes: &'a [&'a str],
+    #[serde(flatten)]
+    origin: &'a Origin,
+}
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
+    let finished = Finished::open(&args.folder)?;
+    let embedding = &finished.embedding;
+    let names: Vec<&str> = std::iter::once(&args.node).chain(&args.other).map(String::as_str).collect();
+    let nodes = names.iter().map(|name| embedding.nodes().look_up(name)).collect::<Result<Vec<_>, _>>()?;
+    let origin = match nodes[..] {
+        [a, b] => embedding.explain_pair(a, b),
+        _ => embedding.explain(nodes[0]),
+    };
+    if let Some(scale) = finished.run.setting("scale").filter(|&scale| scale != "balanced") {
+        eprintln!(
+            "note: the columns of this result have the scale {scale:?}, so shares of different stages cannot be compared; \
+             embed with --scale balanced for those that can"
+        );
+    }
+    if args.json {
+        let explained = Explained { nodes: &names, origin: &origin };
+        return print(serde_json::to_string_pretty(&explained)? + "\n");
+    }
+    print(text(&names, &origin, args.top))
+}
+
+fn text(names: &[&str], origin: &Origin, top: usize) -> String {
+    let (of, head) = match names {
+        [a, b] => ("similarity", format!("{a} and {b}: cosine {:.4}", origin.total)),
+        _ => ("vector", format!("{}: squared norm {:.4}", names[0], origin.total)),
+    };
+    if origin.total == 0.0 {
+        let why = match names {
+            [_, _] => "they have nothing in common",
+            _ => "the vector is zero: the node has no edge that says anything",
+        };
+        return format!("{head}; {why}\n");
+    }
+    if origin.parts.is_empty() {
+        return format!("{head}; this method does not tell columns of views apart\n");
+    }
+    let mut text = format!("{head}\n\nshare of the {of}\n");
+    let mut rows = vec![("consensus", origin.consensus)];
+    rows.extend(origin.views.iter().map(|view| (view.view.as_str(), view.share)));
+    let widest = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
+    for (name, share) in rows {
+        let _ = writeln!(text, "  {name:<widest$}  {:>6.1}%  {}", 100.0 * share, bar(share));
+    }
+    let shown: Vec<&PartShare> = origin.parts.iter().filter(|part| part.share > 0.0).take(top).collect();
+    if !shown.is_empty() {
+        text.push_str("\nlargest parts\n");
+    }
+    for part in shown {
+        let name = part.view.as_deref().unwrap_or("consensus");
+        let [from, to] = [part.columns[0], part.columns[1].saturating_sub(1)];
+        let _ = writeln!(
+            text,
+            "  {:<widest$}  {:>6.1}%  stage {}, columns {from}-{to}",
+            name,
+            100.0 * part.share,
+            part.stage
+        );
+    }
+    text
+}
+
+/// One sign for every fortieth.
+fn bar(share: f64) -> String {
+    "#".repeat((40.0 * share).round() as usize)
+}

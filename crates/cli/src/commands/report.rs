@@ -1,0 +1,49 @@
+//! `manyview report`: a page to look at a result with.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Result;
+use manyview::io::Finished;
+use manyview::parallel::Pool;
+
+use crate::args::ReportArgs;
+use crate::interrupt;
+use crate::report::{Extras, Place, read_labels, write};
+use crate::ui::{Reporter, bytes, plural, print, seconds};
+
+pub(crate) fn run(args: &ReportArgs) -> Result<()> {
+    let began = Instant::now();
+    let pool = Pool::new(args.threads)?;
+    interrupt::watch_for_it()?;
+    let mut reporter = Reporter::new(args.quiet);
+    let finished = Finished::open(&args.folder)?;
+    let path = args.output.clone().unwrap_or_else(|| args.folder.join("report.html"));
+    let place = Place::prepare(&path, args.force)?;
+    let mut extras = Extras::default();
+    if let Some(path) = &args.labels {
+        let (labels, unknown) = read_labels(path, finished.embedding.nodes())?;
+        let (count, file) = (plural(labels.names.len(), "label"), path.display());
+        let unknown = match unknown {
+            0 => String::new(),
+            unknown => format!("; {} in it not in the result", plural(unknown, "node")),
+        };
+        reporter.say(&format!("{file}: {count}{unknown}"));
+        extras.labels = Some(labels);
+    }
+    let title = title(&args.folder);
+    let written = write(&title, &finished, &extras, args.seed, place, &pool, &mut reporter)?;
+    if !reporter.is_quiet() {
+        let (nodes, size) = (plural(finished.embedding.rows(), "node"), bytes(written.bytes as u64));
+        let (page, time) = (written.path.display(), seconds(began.elapsed().as_secs_f64()));
+        print(format!("{page}: {nodes}, {size}, {time}; open it in a browser\n"))?;
+    }
+    Ok(())
+}
+
+/// What the page is called: the folder.
+fn title(folder: &Path) -> String {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| PathBuf::from(folder));
+    let name = absolute.components().next_back().map(|last| last.as_os_str().to_string_lossy().into_owned());
+    name.unwrap_or_else(|| "result".into())
+}

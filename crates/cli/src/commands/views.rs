@@ -1,0 +1,107 @@
+//! `manyview views`: what the views of a network are like, and how far they agree.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use manyview::Config;
+use manyview::overlap::Overlap;
+use manyview::parallel::Pool;
+use manyview::proximity::Settings;
+use manyview::summary::{Summary, ViewSummary, summarise};
+
+use super::read;
+use crate::args::ViewsArgs;
+use crate::interrupt;
+use crate::ui::{Reporter, plural, print, thousands};
+
+pub(crate) fn run(args: &ViewsArgs) -> Result<()> {
+    let mut config = Config { threads: args.threads, ..Config::default() };
+    args.proximity.lay_over(&mut config);
+    config.check()?;
+    let settings = Settings { window: config.window, negative: config.negative, isolated: config.isolated };
+    let pool = Pool::new(config.threads)?;
+    interrupt::watch_for_it()?;
+    let mut reporter = Reporter::new(args.quiet);
+    let (network, _) = read(&args.network, &mut reporter)?;
+    let settings = (!args.no_proximity).then_some(settings);
+    let summary = summarise(&network, settings, &pool, &mut |done, rows| {
+        reporter.proximities(done, rows);
+        interrupt::go_on()
+    })?;
+    reporter.finish();
+    if args.json {
+        return print(serde_json::to_string_pretty(&summary)? + "\n");
+    }
+    print(text(&summary))
+}
+
+fn text(summary: &Summary) -> String {
+    let (nodes, views) = (plural(summary.nodes, "node"), plural(summary.views.len(), "view"));
+    let mut text = format!("{nodes}, {views}\n\n");
+    let widest = summary.views.iter().map(|view| view.name.chars().count()).max().unwrap_or(0).max(4);
+    let _ = writeln!(
+        text,
+        "{:<widest$}  {:>12}  {:>10}  {:>6}  {:>8}  {:>7}  {:>14}  {:>8}",
+        "view", "edges", "isolated", "median", "mean", "most", "entries", "of pairs"
+    );
+    for view in &summary.views {
+        text.push_str(&view_line(view, summary.nodes, widest));
+    }
+    text.push_str("(median, mean and most: neighbours of nodes that have any)\n");
+    if !summary.overlap.is_empty() {
+        text.push('\n');
+    }
+    for (at, overlap) in summary.overlap.iter().enumerate() {
+        let mut line = agreement(overlap);
+        match summary.correlation.get(at).map(|pair| pair.correlation) {
+            Some(Some(correlation)) => {
+                let _ = write!(line, "; their proximities correlate at {correlation:.2}");
+            }
+            Some(None) => line.push_str("; one of them has no proximities that differ"),
+            None => {}
+        }
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+fn view_line(view: &ViewSummary, nodes: usize, widest: usize) -> String {
+    let degree = view.degree;
+    let (entries, pairs) = match view.entries {
+        Some(entries) => {
+            (thousands(entries), format!("{:.2}%", 100.0 * entries as f64 / (nodes as f64 * nodes as f64)))
+        }
+        None => ("-".into(), "-".into()),
+    };
+    format!(
+        "{:<widest$}  {:>12}  {:>10}  {:>6}  {:>8.1}  {:>7}  {entries:>14}  {pairs:>8}\n",
+        view.name,
+        thousands(view.edges),
+        thousands(view.isolated),
+        thousands(degree.median),
+        degree.mean,
+        thousands(degree.most)
+    )
+}
+
+/// `text and citation agree on 12% of the nodes`.
+fn agreement(overlap: &Overlap) -> String {
+    let percent = 100.0 * overlap.share;
+    // Where it is little, the first digit is the one of interest.
+    let percent =
+        if percent > 0.0 && percent < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") };
+    format!("{} and {} agree on {percent}% of the nodes", overlap.a, overlap.b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_is_said_in_plain_words() {
+        let said = |share| agreement(&Overlap { a: "text".into(), b: "citation".into(), nodes: 9, share });
+        assert_eq!(said(0.1234), "text and citation agree on 12% of the nodes");
+        assert_eq!(said(0.0123), "text and citation agree on 1.2% of the nodes");
+        assert_eq!(said(0.0), "text and citation agree on 0% of the nodes");
+    }
+}

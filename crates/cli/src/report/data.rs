@@ -1,0 +1,259 @@
+//! What the page shows, computed and packed.
+//!
+//! Numbers of nodes are packed into bytes: shares in 255ths, cosines in 65,535ths, places in 32,767ths, all in base64.
+//! With ten neighbours and six views that is about 250 bytes a node, and nothing finer could be seen.
+
+use anyhow::Result;
+use manyview::io::{Finished, FinishedRun};
+use manyview::layout::layout;
+use manyview::neighbors::{Neighbor, neighbors};
+use manyview::overlap::Overlap;
+use manyview::parallel::Pool;
+use manyview::stages::{StageRecord, ViewRecord};
+use manyview::{Embedding, Error};
+use serde::Serialize;
+
+use super::encode::base64;
+use super::{Extras, Labels, Scores};
+use crate::interrupt;
+use crate::ui::Reporter;
+
+/// Neighbours of each node.
+const NEIGHBORS: usize = 10;
+
+/// Parts that are named for a pair of neighbours.
+const TOP_PARTS: usize = 3;
+
+/// Stands for a neighbour that is not there.
+const NOBODY: u32 = u32::MAX;
+
+/// Stands for a place that is not there.
+const NOWHERE: u16 = u16::MAX;
+
+/// All data of a page; the script's `data.js` unpacks them.
+#[derive(Serialize)]
+pub(super) struct Page<'a> {
+    title: &'a str,
+    dim: usize,
+    nodes: Vec<&'a str>,
+    /// x and y of each node, 16 bits each.
+    places: String,
+    /// "consensus", then the views; none when the result does not tell columns apart.
+    sources: Vec<&'a str>,
+    /// Of each node, the share of each source, 8 bits each.
+    shares: String,
+    parts: Vec<PagePart>,
+    neighbors: Near,
+    labels: Option<&'a Labels>,
+    clusters: Option<Vec<i64>>,
+    scores: Option<&'a Scores>,
+    run: Run<'a>,
+}
+
+#[derive(Serialize)]
+struct PagePart {
+    stage: usize,
+    /// Index into the sources.
+    source: usize,
+}
+
+/// Neighbours of all nodes, [`NEIGHBORS`] each.
+#[derive(Default, Serialize)]
+struct Near {
+    count: usize,
+    /// 32 bits each.
+    ids: String,
+    /// 16 bits each.
+    similarity: String,
+    /// The share of each source in the similarity, 8 bits each.
+    shares: String,
+    /// Parts with the largest shares, so many each.
+    top: usize,
+    /// Their indices, 8 bits each while that is enough, else 16.
+    parts: String,
+    /// Their shares, 8 bits each.
+    part_shares: String,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    version: &'a str,
+    command: &'a str,
+    method: &'a str,
+    config: &'a [(String, String)],
+    network: RunNetwork<'a>,
+    stages: &'a [StageRecord],
+    warnings: &'a [String],
+    seconds: manyview::io::RunSeconds,
+    threads: usize,
+    peak_memory_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct RunNetwork<'a> {
+    views: &'a [ViewRecord],
+    overlap: &'a [Overlap],
+}
+
+/// Computes everything; the long parts are the neighbours and the map.
+pub(super) fn compute<'a>(
+    title: &'a str,
+    finished: &'a Finished,
+    extras: &'a Extras,
+    seed: u64,
+    pool: &Pool,
+    reporter: &mut Reporter,
+) -> Result<Page<'a>> {
+    let embedding = &finished.embedding;
+    let all: Vec<u32> = (0..embedding.rows() as u32).collect();
+    let near = neighbors(embedding, &all, NEIGHBORS, pool, &mut |done| {
+        reporter.neighbors(done, all.len());
+        interrupt::go_on()
+    })?;
+    let places = layout(embedding, seed, pool, &mut |step| {
+        reporter.laying_out(step);
+        interrupt::go_on()
+    })?;
+    if interrupt::go_on().is_break() {
+        return Err(Error::Interrupted.into());
+    }
+    let origins = Origins::new(finished);
+    Ok(Page {
+        title,
+        dim: embedding.dim(),
+        nodes: embedding.nodes().iter().collect(),
+        places: packed_places(&places),
+        shares: base64(&all.iter().flat_map(|&node| origins.shares(node, node)).collect::<Vec<u8>>()),
+        parts: origins.page_parts(),
+        neighbors: origins.pack(&near),
+        sources: origins.sources,
+        labels: extras.labels.as_ref(),
+        clusters: extras.clusters.as_ref().map(|of| of.iter().map(|c| c.map_or(-1, i64::from)).collect()),
+        scores: extras.scores.as_ref(),
+        run: run(&finished.run),
+    })
+}
+
+fn run(run: &FinishedRun) -> Run<'_> {
+    Run {
+        version: &run.version,
+        command: &run.command,
+        method: &run.method,
+        config: &run.config,
+        network: RunNetwork { views: &run.network.views, overlap: &run.network.overlap },
+        stages: &run.stages,
+        warnings: &run.warnings,
+        seconds: run.seconds,
+        threads: run.threads,
+        peak_memory_bytes: run.peak_memory_bytes,
+    }
+}
+
+fn packed_places(places: &[Option<[f32; 2]>]) -> String {
+    let pack = |place: &Option<[f32; 2]>| match place {
+        Some(place) => place.map(|coordinate| ((coordinate + 1.0) * 32767.0).round() as u16),
+        None => [NOWHERE; 2],
+    };
+    base64(&places.iter().flat_map(pack).flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
+}
+
+/// Where vectors and similarities come from.
+struct Origins<'a> {
+    embedding: &'a Embedding,
+    /// "consensus", then the views.
+    sources: Vec<&'a str>,
+    /// The source of each part.
+    source_of: Vec<usize>,
+}
+
+impl<'a> Origins<'a> {
+    fn new(finished: &'a Finished) -> Self {
+        let Finished { embedding, run } = finished;
+        let views = run.network.views.iter().map(|view| view.name.as_str());
+        let mut sources: Vec<&str> = std::iter::once("consensus").chain(views).collect();
+        if embedding.parts().is_empty() {
+            sources.clear();
+        }
+        let source = |part: &manyview::embedding::Part| match &part.view {
+            None => 0,
+            Some(view) => {
+                1 + sources[1..].iter().position(|name| name == view).expect("parts are of its views")
+            }
+        };
+        let source_of = embedding.parts().iter().map(source).collect();
+        Origins { embedding, sources, source_of }
+    }
+
+    fn page_parts(&self) -> Vec<PagePart> {
+        let parts = self.embedding.parts().iter().zip(&self.source_of);
+        parts.map(|(part, &source)| PagePart { stage: part.stage, source }).collect()
+    }
+
+    /// The shares of all sources in the product of two nodes, in 255ths.
+    fn shares(&self, a: u32, b: u32) -> Vec<u8> {
+        self.by_source(&self.embedding.part_shares(a as usize, b as usize))
+    }
+
+    fn by_source(&self, part_shares: &[f64]) -> Vec<u8> {
+        let mut sums = vec![0.0; self.sources.len()];
+        for (&source, share) in self.source_of.iter().zip(part_shares) {
+            sums[source] += share;
+        }
+        sums.into_iter().map(in_255ths).collect()
+    }
+
+    fn pack(&self, near: &[Vec<Neighbor>]) -> Near {
+        let (mut ids, mut similarity) = (Vec::new(), Vec::new());
+        let (mut shares, mut parts, mut part_shares) = (Vec::new(), Vec::new(), Vec::new());
+        for (node, near) in near.iter().enumerate() {
+            for neighbor in near {
+                let of_parts = self.embedding.part_shares(node, neighbor.node as usize);
+                ids.extend(neighbor.node.to_le_bytes());
+                similarity.extend(((neighbor.similarity * 65535.0).round() as u16).to_le_bytes());
+                shares.extend(self.by_source(&of_parts));
+                let top = self.top(&of_parts);
+                parts.extend(top.iter().flat_map(|&(part, _)| self.part_bytes(part)));
+                part_shares.extend(top.iter().map(|&(_, share)| in_255ths(share)));
+            }
+            for _ in near.len()..NEIGHBORS {
+                ids.extend(NOBODY.to_le_bytes());
+                similarity.extend([0; 2]);
+                shares.extend(std::iter::repeat_n(0, self.sources.len()));
+                parts.extend((0..TOP_PARTS).flat_map(|_| self.part_bytes(None)));
+                part_shares.extend([0; TOP_PARTS]);
+            }
+        }
+        Near {
+            count: NEIGHBORS,
+            ids: base64(&ids),
+            similarity: base64(&similarity),
+            shares: base64(&shares),
+            top: TOP_PARTS,
+            parts: base64(&parts),
+            part_shares: base64(&part_shares),
+        }
+    }
+
+    /// The parts with the largest shares.
+    fn top(&self, shares: &[f64]) -> [(Option<usize>, f64); TOP_PARTS] {
+        let mut order: Vec<usize> = (0..shares.len()).collect();
+        order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+        std::array::from_fn(|rank| match order.get(rank) {
+            Some(&part) if shares[part] > 0.0 => (Some(part), shares[part]),
+            _ => (None, 0.0),
+        })
+    }
+
+    /// A part's index; all bits set for none.
+    fn part_bytes(&self, part: Option<usize>) -> Vec<u8> {
+        if self.source_of.len() < usize::from(u8::MAX) {
+            vec![part.map_or(u8::MAX, |part| part as u8)]
+        } else {
+            part.map_or(u16::MAX, |part| part.min(usize::from(u16::MAX)) as u16).to_le_bytes().to_vec()
+        }
+    }
+}
+
+fn in_255ths(share: f64) -> u8 {
+    (share * 255.0).round() as u8
+}

@@ -1,0 +1,39 @@
+// Colours, and light against dark. Ten colours that people with a colour-vision deficiency can tell apart; beyond ten
+// the shape changes, and beyond thirty everything is grey.
+
+const PALETTE = {
+  light: ["#3f7fc4", "#e8960c", "#b8321a", "#23876a", "#8a3fb0", "#a06a58", "#5bb8d0", "#a89a4e", "#d4679f", "#5a6270"],
+  dark: ["#6aa9ec", "#f5b240", "#f2705a", "#4fc09c", "#bd86e2", "#cb9a88", "#8fdcee", "#d3c67c", "#f094c2", "#a3abb9"],
+};
+const SHAPES = ["circle", "square", "triangle"];
+const GREY = -1;
+
+const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+const theme = () => document.documentElement.dataset.theme || (darkSystem.matches ? "dark" : "light");
+const paint = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+const colour = (index) => index === GREY || index >= 30 ? paint("--other") : PALETTE[theme()][index % 10];
+const shape = (index) => index === GREY || index >= 30 ? "circle" : SHAPES[Math.floor(index / 10)];
+// Consensus is no view: it has the ink of the text.
+const sourceColour = (source) => source === 0 ? paint("--soft") : colour(source - 1);
+
+// From nearly nothing to the full colour, in steps.
+const STEPS = 12;
+const rampColour = (step) => {
+  const [low, high] = theme() === "dark" ? [[52, 58, 66], [132, 196, 255]] : [[222, 226, 228], [20, 74, 134]];
+  const share = step / (STEPS - 1);
+  return `rgb(${low.map((c, i) => Math.round(c + share * (high[i] - c))).join(", ")})`;
+};
+const heat = (share) => `rgba(${paint("--heat")}, ${(0.06 + 0.74 * share).toFixed(3)})`;
+
+const swatch = (index) => {
+  const svg = draw("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" });
+  const fill = colour(index);
+  const shapes = {
+    circle: () => draw("circle", { cx: 5, cy: 5, r: 4, fill }),
+    square: () => draw("rect", { x: 1.4, y: 1.4, width: 7.2, height: 7.2, fill }),
+    triangle: () => draw("path", { d: "M5 .6 9.6 9H.4z", fill }),
+  };
+  svg.append(shapes[shape(index)]());
+  return svg;
+};

@@ -1,0 +1,61 @@
+// The data of the page: what the Rust side packed, unpacked. Numbers of nodes come as base64, since 50,000 nodes with
+// ten neighbours each would be a slow and long text otherwise.
+
+const packed = JSON.parse(document.getElementById("data").textContent);
+
+const bytes = (text) => {
+  const raw = atob(text);
+  const out = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
+  return out;
+};
+const words = (text) => { const b = bytes(text); return new Uint16Array(b.buffer, 0, b.length / 2); };
+const longs = (text) => { const b = bytes(text); return new Uint32Array(b.buffer, 0, b.length / 4); };
+
+const NONE = 0xffffffff;
+const ids = packed.nodes;
+const count = ids.length;
+const run = packed.run;
+const sources = packed.sources; // "consensus" first, then the views
+const width = sources.length;
+const shares = bytes(packed.shares); // per node and source, 255 is all
+const near = {
+  count: packed.neighbors.count,
+  ids: longs(packed.neighbors.ids),
+  similarity: words(packed.neighbors.similarity),
+  shares: bytes(packed.neighbors.shares),
+  top: packed.neighbors.top,
+  parts: (packed.parts.length < 255 ? bytes : words)(packed.neighbors.parts),
+  partShares: bytes(packed.neighbors.part_shares),
+};
+const noPart = packed.parts.length < 255 ? 255 : 65535;
+
+// Places in [-1, 1], y upwards; nodes with a zero vector have none.
+const places = (() => {
+  const raw = words(packed.places);
+  const x = new Float32Array(count), y = new Float32Array(count), drawn = [];
+  for (let i = 0; i < count; i++) {
+    if (raw[2 * i] === 65535) { x[i] = y[i] = NaN; continue; }
+    x[i] = raw[2 * i] / 32767 - 1;
+    y[i] = raw[2 * i + 1] / 32767 - 1;
+    drawn.push(i);
+  }
+  return { x, y, drawn };
+})();
+
+// The view with the largest share of a node's vector, as an index into sources; 0 where no view has any.
+const strongest = (node) => {
+  let best = 0, most = 0;
+  for (let s = 1; s < width; s++) {
+    const share = shares[node * width + s];
+    if (share > most) { most = share; best = s; }
+  }
+  return best;
+};
+
+const labelsOf = (node) => packed.labels ? packed.labels.of[node].map((label) => packed.labels.names[label]) : [];
+// The labels of a node in a few words; nothing without any.
+const labelText = (node) => {
+  const labels = labelsOf(node);
+  return labels.length ? `label${labels.length > 1 ? "s" : ""} ${labels.join(", ")}` : "";
+};

@@ -1,0 +1,38 @@
+// The legend: what the colours mean; a press shows one class alone.
+
+const colourBy = (mode) => {
+  state.classes = mode.classes();
+  state.only = null;
+  legend(mode);
+  redraw();
+};
+
+const legend = (mode) => {
+  const box = at("legend");
+  if (mode.name === "nothing") { box.replaceChildren(); box.hidden = true; return; }
+  box.hidden = false;
+  if (state.classes.range) {
+    const colours = state.classes.map(classColour);
+    const bar = make("div");
+    bar.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
+    const ends = make("p", {}, ...state.classes.range.map((share) => make("span", { text: percent(share) })));
+    box.replaceChildren(make("div", { class: "ramp" }, bar, ends, make("p", {}, make("span", { text: "of the vector in consensus columns" }))));
+    return;
+  }
+  box.replaceChildren(...state.classes.map((c) => {
+    const press = () => {
+      c.active = !c.active;
+      button.setAttribute("aria-pressed", String(c.active));
+      const active = state.classes.filter((other) => other.active);
+      state.only = active.length ? new Set(active.flatMap((other) => other.nodes)) : null;
+      redraw();
+    };
+    const button = make("button", { type: "button", "aria-pressed": String(Boolean(c.active)), on: { click: press } },
+      swatch(c.index), make("span", { text: c.name }), make("span", { text: number(c.nodes.length) }));
+    return button;
+  }));
+};
+
+const chosen = at("colour");
+chosen.append(...modes.map((mode, index) => make("option", { value: index, text: mode.name })));
+chosen.addEventListener("change", () => colourBy(modes[chosen.value]));

@@ -1,0 +1,94 @@
+// One node: where its vector comes from, who is near, and which views and stages bring them together.
+
+const neighboursOf = (node) => {
+  const found = [];
+  for (let k = 0; k < near.count; k++) {
+    const pair = node * near.count + k;
+    if (near.ids[pair] === NONE) break;
+    found.push({ node: near.ids[pair], similarity: near.similarity[pair] / 65535, pair });
+  }
+  return found;
+};
+
+const partName = (part) => {
+  const { stage, source } = packed.parts[part];
+  return `stage ${stage} ${sources[source]}`;
+};
+
+const topParts = (pair) => {
+  const named = [];
+  for (let k = 0; k < near.top; k++) {
+    const part = near.parts[pair * near.top + k], share = near.partShares[pair * near.top + k] / 255;
+    if (part !== noPart && share >= 0.005) named.push(`${partName(part)} ${percent(share)}`);
+  }
+  return named.join(", ");
+};
+
+// A bar in pieces: one for each source, in the order of the sources.
+const piecesBar = (array, offset) => {
+  const bar = make("div", { class: "bar" });
+  const said = [];
+  for (let s = 0; s < width; s++) {
+    const share = array[offset + s] / 255;
+    if (share === 0) continue;
+    const piece = make("i");
+    piece.style.width = percent(share, 2);
+    piece.style.background = sourceColour(s);
+    bar.append(piece);
+    said.push(`${sources[s]} ${percent(share)}`);
+  }
+  bar.title = said.join(", ");
+  return bar;
+};
+
+const sourceBars = (node) => {
+  const order = [...sources.keys()].sort((a, b) => shares[node * width + b] - shares[node * width + a]);
+  const bars = make("div", { class: "bars" });
+  for (const s of order) {
+    const share = shares[node * width + s] / 255;
+    const piece = make("i");
+    piece.style.width = percent(share, 2);
+    piece.style.background = sourceColour(s);
+    bars.append(make("span", { text: sources[s], title: sources[s] }), make("div", { class: "bar" }, piece), make("span", { class: "number", text: percent(share) }));
+  }
+  return bars;
+};
+
+const neighbourLine = ({ node, similarity, pair }) => {
+  const head = make("div", { class: "line" }, make("span", { text: ids[node] }), make("span", { text: similarity.toFixed(3) }));
+  const button = make("button", { type: "button", on: { click: () => pick(node) } }, head);
+  const label = labelText(node);
+  if (label) button.append(make("small", { text: label }));
+  if (width) button.append(piecesBar(near.shares, pair * width), make("small", { text: topParts(pair) }));
+  return make("li", {}, button);
+};
+
+const showNode = (node) => {
+  const box = at("node");
+  if (node < 0) {
+    box.replaceChildren(make("p", { class: "hint", text: "Pick a point, or find a node by its name, to see where its vector comes from and who is near." }));
+    return;
+  }
+  const parts = [make("h3", { text: ids[node] })];
+  const label = labelText(node);
+  if (label) parts.push(make("p", { text: label }));
+  if (packed.clusters && packed.clusters[node] >= 0) parts.push(make("p", { text: `cluster ${packed.clusters[node] + 1}` }));
+  const others = neighboursOf(node);
+  if (Number.isNaN(places.x[node])) {
+    parts.push(make("p", { text: "Its vector is zero: it has no edge that says anything, so it has no place and no neighbours." }));
+  } else {
+    if (width) parts.push(make("h4", { text: "Where its vector comes from" }), sourceBars(node));
+    parts.push(make("h4", { text: others.length ? "Nearest nodes, and what brings them together" : "No node has anything in common with it" }));
+    parts.push(make("ul", { class: "near" }, ...others.map(neighbourLine)));
+  }
+  box.replaceChildren(...parts);
+  at("node").parentElement.scrollTop = 0;
+};
+
+const pick = (node) => {
+  state.picked = node;
+  hover(-1);
+  showNode(node);
+  reveal(node);
+  redraw();
+};

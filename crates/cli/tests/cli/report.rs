@@ -1,0 +1,99 @@
+//! `manyview report`: one page, or a sentence and nothing. What the page does is tested in a browser
+//! (`tests/test_report.py`).
+
+use super::support::{Place, SMALL};
+
+/// A place with a finished result in `result`.
+pub(crate) fn finished() -> Place {
+    let place = Place::with_views();
+    place.done(&format!("embed calls.tsv mails.tsv {SMALL} -q -o result"));
+    place
+}
+
+#[test]
+fn the_page_is_one_file_and_told_of() {
+    let place = finished();
+    let run = place.done("report result");
+    assert!(run.out.starts_with("result/report.html: 6 nodes, "), "{}", run.out);
+    assert!(run.out.ends_with("open it in a browser\n"));
+    assert_eq!(place.names("result"), ["embedding.npy", "nodes.txt", "report.html", "run.json"]);
+    let page = place.text("result/report.html");
+    assert!(page.starts_with("<!doctype html>") && page.contains("default-src 'none'"));
+    for outside in ["src=\"", "href=\"http", "url(", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn labels_come_along() {
+    let place = finished();
+    place.write("labels.tsv", "ann\tred\nbob\tred\tblue\nzoe\tred\n");
+    let run = place.done("report result --labels labels.tsv -o page.html");
+    assert!(run.err.contains("labels.tsv: 2 labels; 1 node in it not in the result"), "{}", run.err);
+    let page = place.text("page.html");
+    assert!(page.contains(r#""names":["blue","red"],"of":[[1],[1,0],[],"#), "the labels are in the page");
+    assert_eq!(place.names("result").len(), 3);
+}
+
+#[test]
+fn an_earlier_page_is_kept_unless_forced() {
+    let place = finished();
+    place.done("report result -q");
+    place.fails("report result", 2, &["result/report.html exists already", "--force"]);
+    place.done("report result --force");
+}
+
+#[test]
+fn markup_in_names_ends_no_script() {
+    let place = Place::new();
+    place.write("x.tsv", "</script><b>\t<!--\n<!--\tc\nc\t</script><b>\nc\td\n");
+    place.done("embed x.tsv --negative 1 --dim 16 --stages 2 --header no -q -o result");
+    place.done("report result -q");
+    let page = place.text("result/report.html");
+    assert_eq!(page.matches("</script>").count(), 2);
+    assert!(page.contains("\\u003c/script>\\u003cb>") && !page.contains("<!--"));
+}
+
+#[test]
+fn what_is_no_result_is_refused() {
+    let place = finished();
+    place.fails("report nowhere", 1, &["nowhere is no result: run.json is not there", "manyview embed"]);
+    place.fails("report calls.tsv", 1, &["calls.tsv"]);
+    place.fails("report result --labels none.tsv", 1, &["none.tsv", "no such file"]);
+    place.fails("report result --threads 0", 2, &["threads = 0"]);
+    place.fails("report result -o result", 1, &["is a folder where a file is expected"]);
+    place.fails("report result -o ..", 2, &[".. is no name of a file"]);
+    place.write("labels.tsv", "ann red\n");
+    place.fails("report result --labels labels.tsv", 1, &["labels.tsv:1", "a node, a tab and its label"]);
+}
+
+#[test]
+fn files_that_do_not_belong_together_are_refused() {
+    let place = finished();
+    let (ids, run, vectors) =
+        (place.text("result/nodes.txt"), place.text("result/run.json"), place.read("result/embedding.npy"));
+    place.write("result/nodes.txt", format!("{ids}gus\n"));
+    place.fails("report result", 1, &["embedding.npy has 6 rows and nodes.txt 7 ids", "from one run"]);
+    place.write("result/nodes.txt", &ids);
+    place.write("result/run.json", run.replace("\"nodes\": 6", "\"nodes\": 60"));
+    place.fails("report result", 1, &["run.json speaks of 60 nodes"]);
+    place.write("result/run.json", "{}");
+    place.fails("report result", 1, &["result/run.json:1", "missing field", "and whole?"]);
+    place.write("result/run.json", &run);
+    let mut broken = vectors.clone();
+    let end = broken.len();
+    broken[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    place.write("result/embedding.npy", broken);
+    place.fails("report result", 1, &["the vector of node \"fay\" is not finite", "column 15 is NaN"]);
+    place.write("result/embedding.npy", &vectors[..end - 1]);
+    place.fails("report result", 1, &["embedding.npy", "is cut short"]);
+}
+
+#[test]
+fn threads_change_no_byte_and_seeds_do() {
+    let place = finished();
+    for (name, flags) in [("a", "--threads 1"), ("b", "--threads 3"), ("c", "--seed 5")] {
+        place.done(&format!("report result -q {flags} -o {name}.html"));
+    }
+    assert!(place.read("a.html") == place.read("b.html") && place.read("a.html") != place.read("c.html"));
+}

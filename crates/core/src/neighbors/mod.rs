@@ -1,0 +1,95 @@
+//! The nodes whose vectors point the same way: exact neighbours by cosine.
+//!
+//! Every pair is compared; the time is `queries x nodes x dim`. Nodes with a zero vector have no direction, so they
+//! have no neighbours and are nobody's; nor is a node whose cosine is 0.
+//!
+//! Invariant: the same neighbours in the same order for any number of threads; equals in row order.
+
+mod search;
+
+use std::ops::ControlFlow;
+
+use crate::embedding::Embedding;
+use crate::error::Result;
+use crate::parallel::Pool;
+pub(crate) use search::{Rows, Scored, search};
+
+/// A node near another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbor {
+    /// Its row.
+    pub node: u32,
+    /// The cosine of the two vectors, above 0 and up to 1.
+    pub similarity: f32,
+}
+
+/// The `count` nearest nodes of each of the given ones, the nearest first; fewer where fewer have anything in common
+/// with it. `watch` hears how many are done.
+///
+/// # Errors
+/// [`crate::Error::Interrupted`] when `watch` breaks.
+///
+/// # Panics
+/// When a node is beyond the embedding's rows.
+pub fn neighbors(
+    embedding: &Embedding,
+    nodes: &[u32],
+    count: usize,
+    pool: &Pool,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Vec<Vec<Neighbor>>> {
+    let units = unit_rows(embedding);
+    let rows = Rows { dim: embedding.dim(), values: &units, bias: &vec![0.0; embedding.rows()] };
+    let found = search(&rows, nodes, count, pool, watch)?;
+    let near = |found: Vec<Scored>| {
+        let positive = found.into_iter().take_while(|scored| scored.score > 0.0);
+        // Rounding may put equal directions a little beyond 1.
+        positive.map(|scored| Neighbor { node: scored.row, similarity: scored.score.min(1.0) }).collect()
+    };
+    Ok(found.into_iter().map(near).collect())
+}
+
+/// All vectors at length 1; zero vectors stay zero.
+pub(crate) fn unit_rows(embedding: &Embedding) -> Vec<f32> {
+    let mut values = embedding.values().to_vec();
+    for row in values.chunks_exact_mut(embedding.dim().max(1)) {
+        let norm = crate::explain::product(row, row).sqrt();
+        if norm > 0.0 {
+            row.iter_mut().for_each(|value| *value = (f64::from(*value) / norm) as f32);
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Nodes;
+
+    fn embedding(rows: &[[f32; 3]]) -> Embedding {
+        let mut nodes = Nodes::default();
+        (0..rows.len()).for_each(|row| nodes.push(&row.to_string()));
+        Embedding::new(nodes, 3, rows.concat(), Vec::new())
+    }
+
+    fn near(rows: &[[f32; 3]], node: u32, count: usize) -> Vec<Neighbor> {
+        let pool = Pool::new(Some(1)).unwrap();
+        let go_on = &mut |_: usize| ControlFlow::Continue(());
+        neighbors(&embedding(rows), &[node], count, &pool, go_on).unwrap().remove(0)
+    }
+
+    #[test]
+    fn length_does_not_matter_and_direction_does() {
+        let rows = [[1.0, 0.0, 0.0], [5.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]];
+        let found = near(&rows, 0, 10);
+        assert_eq!(found.iter().map(|near| near.node).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(found[0].similarity, 1.0);
+        assert!((found[1].similarity - 0.5f32.sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn nodes_without_direction_are_alone() {
+        let rows = [[1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]];
+        assert!(near(&rows, 0, 2).is_empty() && near(&rows, 1, 2).is_empty());
+    }
+}

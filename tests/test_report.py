@@ -1,0 +1,249 @@
+"""The report in a browser: what a reader sees, does, and must never run."""
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+from browser import CHROMIUM, Browser
+from test_files import BINARY, DIGITS, manyview
+
+# Ids are text from strangers.
+EVIL = ["<script>window.harmed = 1</script>", "</script><script>window.harmed = 2</script>", "<img src=x onerror=window.harmed=3>",
+        "<!--", "\u2028&amp;\"'", "{data}", "http://127.0.0.1:9/x"]
+
+INK = """(() => {
+  const canvas = document.getElementById("canvas"), copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+  copy.drawImage(canvas, 0, 0);
+  const data = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+  let drawn = 0;
+  for (let i = 3; i < data.length; i += 4) drawn += data[i] > 0;
+  return drawn;
+})()"""
+
+
+@unittest.skipUnless(CHROMIUM, "there is no Chromium here")
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        manyview("embed", DIGITS, "-o", cls.folder / "digits", "--dim", 64, "--quiet")
+        manyview("report", cls.folder / "digits", "--labels", DIGITS / "labels.tsv", "--quiet")
+        cls.page = cls.folder / "digits/report.html"
+        ids = (cls.folder / "digits/nodes.txt").read_text(encoding="utf-8").split("\n")[:-1]
+        cls.row = {node: row for row, node in enumerate(ids)}
+
+    def setUp(self):
+        self.browser = Browser()
+        self.addCleanup(self.browser.close)
+
+    def text(self, identifier):
+        return self.browser.run(f"document.getElementById({json.dumps(identifier)}).textContent")
+
+    def settle(self):
+        self.browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+
+    def find(self, name):
+        self.browser.run("document.getElementById('find').focus(); document.getElementById('find').select()")
+        self.browser.type(name)
+
+    def quiet(self, page):
+        """No complaint, and no request but for the page itself."""
+        self.assertEqual(self.browser.problems, [])
+        outside = [url for url in self.browser.requests if url != page.resolve().as_uri() and not url.startswith("data:")]
+        self.assertEqual(outside, [])
+
+    def test_the_page_opens_and_draws_its_points(self):
+        self.browser.open(self.page)
+        self.settle()
+        self.assertGreater(self.browser.run(INK), 5000)
+        self.assertEqual(self.text("title"), "digits")
+        self.assertIn("2,000 nodes, linked in 6 ways", self.text("lede"))
+        self.assertEqual(self.browser.run("document.querySelectorAll('#legend button').length"), 10)
+        for chart in ("residual", "entries"):
+            self.assertEqual(self.browser.run(f"document.querySelectorAll('#{chart} svg path').length"), 6)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#overlap td').length"), 36)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#weights tbody tr').length"), 8)
+        self.assertIn("karhunen and pixel agree on 26% of the nodes", self.text("views-text"))
+        self.assertIn("balanced", self.text("config"))
+        self.quiet(self.page)
+
+    def test_pointing_names_a_node_and_clicking_explains_it(self):
+        self.browser.open(self.page)
+        x, y = self.browser.run("window.manyview.place(5)")
+        self.browser.mouse("mouseMoved", x, y)
+        self.browser.until("!document.getElementById('tip').hidden")
+        hovered = self.browser.run("document.querySelector('#tip span').textContent")
+        self.assertIn(hovered, self.row)
+        self.browser.click(x, y)
+        self.browser.until("window.manyview.picked() >= 0")
+        picked = self.browser.run("window.manyview.picked()")
+        self.assertEqual(picked, self.row[hovered])
+        self.assertEqual(self.browser.run("document.querySelectorAll('.bars .bar').length"), 7)
+        near = self.browser.run("[...document.querySelectorAll('.near .line')].map((e) => [...e.children].map((c) => c.textContent))")
+        z = np.load(self.folder / "digits/embedding.npy").astype(float)
+        unit = z / np.linalg.norm(z, axis=1, keepdims=True)
+        cosine = unit @ unit[picked]
+        cosine[picked] = -1
+        self.assertEqual(len(near), 10)
+        for (name, similarity), expected in zip(near, -np.sort(-cosine)[:10]):
+            self.assertAlmostEqual(cosine[self.row[name]], expected, places=5)
+            self.assertAlmostEqual(float(similarity), expected, places=3)
+        self.assertRegex(self.browser.run("document.querySelector('.near small:last-child').textContent"), r"^stage \d \w+ \d+%")
+        self.browser.run("document.querySelector('.near button').click()")
+        self.assertEqual(self.browser.run("document.querySelector('#node h3').textContent"), near[0][0])
+        self.quiet(self.page)
+
+    def test_a_node_is_found_by_its_name_with_the_keyboard(self):
+        self.browser.open(self.page)
+        self.find("123")
+        self.browser.until("!document.getElementById('matches').hidden")
+        self.assertEqual(self.browser.run("document.querySelector('#matches li').textContent"), "123")
+        self.browser.press("ArrowDown")
+        second = self.browser.run("document.querySelector('#matches li[aria-selected=true]').textContent")
+        self.browser.press("Enter")
+        self.assertEqual(self.browser.run("document.querySelector('#node h3').textContent"), second)
+        self.assertEqual(self.browser.run("window.manyview.picked()"), self.row[second])
+        self.find("no such")
+        self.assertEqual(self.text("matches"), "no such node")
+        self.quiet(self.page)
+
+    def test_the_map_moves_and_zooms_with_keys_and_wheel(self):
+        self.browser.open(self.page)
+        apart = "(() => { const [a, b] = [window.manyview.place(0), window.manyview.place(900)]; return Math.hypot(a[0] - b[0], a[1] - b[1]); })()"
+        before, place = self.browser.run(apart), self.browser.run("window.manyview.place(0)")
+        self.browser.run("document.getElementById('canvas').focus()")
+        self.browser.press("ArrowLeft")
+        self.assertAlmostEqual(self.browser.run("window.manyview.place(0)[0]"), place[0] + 60, places=2)
+        self.browser.press("+")
+        closer = self.browser.run(apart)
+        self.assertAlmostEqual(closer / before, 1.35, places=3)
+        self.browser.mouse("mouseWheel", 300, 500, deltaX=0, deltaY=-200)
+        self.browser.until(f"{apart} > {closer} * 1.2")
+        self.browser.press("0")
+        self.assertAlmostEqual(self.browser.run(apart), before, places=3)
+        self.browser.press("Enter")
+        self.assertGreaterEqual(self.browser.run("window.manyview.picked()"), 0)
+        self.quiet(self.page)
+
+    def test_colours_can_be_chosen_and_a_label_shown_alone(self):
+        self.browser.open(self.page)
+        modes = self.browser.run("[...document.querySelectorAll('#colour option')].map((o) => o.textContent)")
+        self.assertEqual(modes, ["label", "strongest view", "share of consensus", "nothing"])
+        self.browser.run("document.querySelector('#legend button').click()")
+        self.assertEqual(self.browser.run("document.querySelector('#legend button').getAttribute('aria-pressed')"), "true")
+        for mode in range(len(modes)):
+            self.browser.run(f"(() => {{ const s = document.getElementById('colour'); s.value = {mode}; s.dispatchEvent(new Event('change')); }})()")
+            self.settle()
+            self.assertGreater(self.browser.run(INK), 5000, modes[mode])
+        self.quiet(self.page)
+
+    def test_light_and_dark_follow_the_system_and_the_button(self):
+        paper = "getComputedStyle(document.documentElement).backgroundColor"
+        self.browser.open(self.page)
+        light = self.browser.run(paper)
+        self.browser.dark()
+        self.browser.until(f"{paper} !== {json.dumps(light)}")
+        self.browser.run("document.getElementById('theme').click()")
+        self.assertEqual(self.browser.run(paper), light)
+        self.quiet(self.page)
+
+    def test_a_phone_needs_no_sideways_scrolling(self):
+        self.browser.size(360, 740, phone=True)
+        self.browser.open(self.page)
+        self.settle()
+        self.assertEqual(self.browser.run("document.documentElement.scrollWidth"), 360)
+        self.assertGreater(self.browser.run(INK), 5000)
+        self.quiet(self.page)
+
+    def test_markup_in_names_is_shown_and_never_run(self):
+        place = self.folder / "evil"
+        place.mkdir()
+        edges = [f"{a}\tn{k}\n" for k, a in enumerate(EVIL)] + [f"n{k}\tn{k + 1}\n" for k in range(9)] + [f"{EVIL[0]}\t{EVIL[1]}\n"]
+        (place / "view.tsv").write_text("".join(edges), encoding="utf-8")
+        (place / "labels.tsv").write_text("".join(f"{node}\t{EVIL[k % 3]}\n" for k, node in enumerate(EVIL)), encoding="utf-8")
+        view = f"<b>bold</b>={place / 'view.tsv'}"
+        manyview("embed", "--view", view, "-o", place / "<i>title", "--dim", 16, "--stages", 2, "--header", "no", "--quiet")
+        page = place / "report.html"
+        manyview("report", place / "<i>title", "--labels", place / "labels.tsv", "-o", page, "--quiet")
+        self.browser.open(page)
+        for node in EVIL:
+            self.find(node)
+            self.browser.press("Enter")
+            self.assertEqual(self.browser.run("document.querySelector('#node h3').textContent"), node)
+            x, y = self.browser.run("window.manyview.place(window.manyview.picked())")
+            self.browser.mouse("mouseMoved", 5, 5)
+            self.browser.mouse("mouseMoved", x, y)
+            self.assertIn(self.browser.run("document.querySelector('#tip span')?.textContent"), EVIL + [f"n{k}" for k in range(10)])
+        self.assertEqual(self.text("title"), "<i>title")
+        self.assertIn("<b>bold</b>", self.text("view-table"))
+        self.assertIsNone(self.browser.run("window.harmed"))
+        self.assertEqual(self.browser.run("document.querySelectorAll('script').length"), 2)
+        self.assertEqual(self.browser.run("document.querySelectorAll('img, b, h1 i').length"), 0)
+        self.quiet(page)
+
+    def test_scores_and_clusters_are_shown_where_there_are_any(self):
+        scores = {"tables": [{"title": "Classification", "columns": ["train", "micro-F1"], "rows": [["30%", "0.97"], ["70%", "0.99"]], "note": "ten <b>splits</b>"}]}
+        html = self.page.read_text(encoding="utf-8")
+        self.assertTrue('"clusters":null,"scores":null' in html)
+        clusters = [row % 4 - 1 for row in range(2000)]
+        page = self.folder / "scores.html"
+        filled = f'"clusters":{json.dumps(clusters)},"scores":{json.dumps(scores)}'.replace("<", "\\u003c")
+        page.write_text(html.replace('"clusters":null,"scores":null', filled), encoding="utf-8")
+        self.browser.open(page)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#score-tables tbody tr').length"), 2)
+        self.assertIn("ten <b>splits</b>", self.text("score-tables"))
+        self.assertEqual(self.browser.run("document.querySelectorAll('#colour option')[1].textContent"), "cluster")
+        self.browser.run("(() => { const s = document.getElementById('colour'); s.value = 1; s.dispatchEvent(new Event('change')); })()")
+        legend = self.browser.run("[...document.querySelectorAll('#legend button')].map((b) => b.textContent)")
+        self.assertEqual(legend, ["cluster 1500", "cluster 2500", "cluster 3500", "none500"])
+        self.quiet(page)
+
+    def test_the_policy_stops_what_is_put_in_by_hand(self):
+        """Were a name ever taken for markup, it would still not run, and nothing would be asked for."""
+        page = self.folder / "tampered.html"
+        html = self.page.read_text(encoding="utf-8")
+        page.write_text(html.replace("<main>", "<main><script>window.harmed = 1</script><img src='https://example.org/x.png'>"), encoding="utf-8")
+        self.browser.open(page)
+        self.assertIsNone(self.browser.run("window.harmed"))
+        self.assertEqual(len(self.browser.problems), 2, self.browser.problems)
+
+
+class Bytes(unittest.TestCase):
+    """What needs no browser."""
+
+    def test_the_page_is_the_same_for_any_number_of_threads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            manyview("embed", DIGITS, "-o", folder / "r", "--dim", 48, "--quiet")
+            for threads in (1, 2, 3):
+                manyview("report", folder / "r", "-o", folder / f"{threads}.html", "--threads", threads, "--quiet")
+            pages = [(folder / f"{threads}.html").read_bytes() for threads in (1, 2, 3)]
+            self.assertTrue(pages[0] == pages[1] == pages[2])
+            self.assertIsNone(re.search(rb"https?://(?!www\.w3\.org/2000/svg)", pages[0]))
+
+    def test_views_and_explain_agree_with_numpy(self):
+        def printed(*words):
+            done = subprocess.run([BINARY, *map(str, words)], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            return json.loads(done.stdout)
+
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            manyview("embed", DIGITS, "-o", folder / "r", "--dim", 64, "--quiet")
+            run = json.loads((folder / "r/run.json").read_text(encoding="utf-8"))
+            self.assertEqual(run["network"]["overlap"], printed("views", DIGITS, "--json", "--no-proximity")["overlap"])
+            z = np.load(folder / "r/embedding.npy").astype(float)
+            whole = printed("explain", folder / "r", "5", "7", "--json")
+            self.assertAlmostEqual(whole["total"], z[5] @ z[7] / np.linalg.norm(z[5]) / np.linalg.norm(z[7]))
+            for part in whole["parts"]:
+                columns = slice(*part["columns"])
+                self.assertAlmostEqual(part["share"], z[5, columns] @ z[7, columns] / (z[5] @ z[7]))
+
+
+if __name__ == "__main__":
+    unittest.main()
