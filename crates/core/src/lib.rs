@@ -50,6 +50,7 @@
 //! - [`estimate`]: what a fit will need, before it runs;
 //! - [`nmf`]: one stage, as a factorisation of several matrices with a common left factor;
 //! - [`stages`]: the whole method, [`Config::fit`], and the record of a run; [`embedding`]: its result;
+//! - [`evaluate`]: how good vectors are, of this method or any other;
 //! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the process's memory;
 //! - [`error`]: the one error type.
 
@@ -63,6 +64,7 @@ pub mod digits;
 pub mod embedding;
 pub mod error;
 pub mod estimate;
+pub mod evaluate;
 pub mod generate;
 pub mod io;
 pub mod linalg;
