@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     match &cli.command {
         Command::Embed(args) => on_all_ranks(|ranks| commands::embed::run(args, ranks)),
         Command::Proximity(args) => alone(|| commands::proximity::run(args)),
+        Command::Evaluate(args) => alone(|| commands::evaluate::run(args)),
         Command::Generate(args) => alone(|| commands::generate::run(args)),
         Command::Demo(args) => on_all_ranks(|ranks| commands::demo::run(args, ranks)),
         Command::Completions(args) => alone(|| commands::completions::run(args)),

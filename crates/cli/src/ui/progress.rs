@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use manyview::config::Kind;
+use manyview::evaluate::Step;
 use manyview::io::Reading;
 use manyview::stages::{Progress, StageRecord};
 
@@ -35,6 +36,7 @@ enum Phase {
     Reading,
     Proximity,
     Stages,
+    Evaluation,
 }
 
 impl Phase {
@@ -43,6 +45,7 @@ impl Phase {
             Phase::Reading => "reading",
             Phase::Proximity => "proximity",
             Phase::Stages => "stages",
+            Phase::Evaluation => "measuring",
         }
     }
 }
@@ -75,6 +78,12 @@ impl Reporter {
         let file =
             now.path.file_name().map_or_else(|| "standard input".into(), |name| name.to_string_lossy());
         self.advance(Phase::Reading, done, || format!("{file}, {}", plural(now.edges as usize, "edge")));
+    }
+
+    /// How many splits, or starts of k-means, are done.
+    pub(crate) fn evaluating(&mut self, step: Step, parts: &str) {
+        let done = step.done as f64 / step.total.max(1) as f64;
+        self.advance(Phase::Evaluation, done, || format!("{} of {} {parts}", step.done, step.total));
     }
 
     pub(crate) fn fitting(&mut self, now: &Progress<'_>) {

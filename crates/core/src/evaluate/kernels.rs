@@ -71,14 +71,26 @@ fn add_squares(sums: &mut [f64; LANES], a: &[f64; LANES], b: &[f64; LANES]) {
     *sums = std::array::from_fn(|lane| old[lane] + (a[lane] - b[lane]) * (a[lane] - b[lane]));
 }
 
-/// Inner products of each of four rows with `x`, or squared distances.
+/// Sums that are not yet added up over their lanes, one for each of four rows.
+pub(super) type Lanes = [[f64; LANES]; GROUP];
+
+/// Adds up the lanes.
+///
+/// This has to happen in another loop than the one that fills them: where the compiler sees both, it lays its vectors
+/// across the four rows and not along them, and spends its time on shuffling.
+#[inline(always)]
+pub(super) fn totals(lanes: &Lanes) -> [f64; GROUP] {
+    lanes.map(total)
+}
+
+/// Sums over the columns of each of four rows and `x`.
 macro_rules! four_sums {
     ($name:ident, $add:ident, $what:literal) => {
         #[doc = $what]
         #[inline(always)]
-        pub(super) fn $name(four: &[f64], x: &[f64]) -> [f64; GROUP] {
+        pub(super) fn $name(four: &[f64], x: &[f64], lanes: &mut Lanes) {
             let stride = x.len();
-            // Four variables and not an array of four: the compiler would lay its vectors across them.
+            // Four variables and not an array of four, for the same reason.
             let [mut first, mut second, mut third, mut fourth] = [[0.0; LANES]; GROUP];
             let (a, rest) = four.split_at(stride);
             let (b, rest) = rest.split_at(stride);
@@ -90,13 +102,17 @@ macro_rules! four_sums {
                 $add(&mut third, c, x);
                 $add(&mut fourth, d, x);
             }
-            [total(first), total(second), total(third), total(fourth)]
+            *lanes = [first, second, third, fourth];
         }
     };
 }
 
-four_sums!(four_products, add_products, "Inner products of four rows with `x`.");
-four_sums!(four_distances, add_squares, "Squared distances of four rows from `x`.");
+four_sums!(
+    four_products,
+    add_products,
+    "Inner products of four rows with `x`, before their lanes are added up."
+);
+four_sums!(four_distances, add_squares, "Squared distances of four rows from `x`, likewise.");
 
 /// `sum += factors[0] row_0 + ... + factors[3] row_3`.
 #[inline(always)]
@@ -105,14 +121,9 @@ pub(super) fn add_four(sum: &mut [f64], four: &[f64], factors: [f64; GROUP]) {
     let (a, rest) = four.split_at(stride);
     let (b, rest) = rest.split_at(stride);
     let (c, d) = rest.split_at(stride);
-    let rows = chunks(a).iter().zip(chunks(b)).zip(chunks(c)).zip(chunks(d));
-    for ((((a, b), c), d), sum) in rows.zip(sum.as_chunks_mut::<LANES>().0) {
-        let (old, a, b, c, d) = (*sum, *a, *b, *c, *d);
-        *sum = std::array::from_fn(|lane| {
-            let first = factors[0] * a[lane] + factors[1] * b[lane];
-            let second = factors[2] * c[lane] + factors[3] * d[lane];
-            old[lane] + (first + second)
-        });
+    // Plain numbers: of chunks the compiler would take one number each, from eight places at once.
+    for ((((sum, a), b), c), d) in sum.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+        *sum += (factors[0] * a + factors[1] * b) + (factors[2] * c + factors[3] * d);
     }
 }
 
@@ -157,7 +168,10 @@ mod tests {
             widen_group(&vectors, &[2, 0, 1], &mut wide);
             let mut x = numbers(2, dim);
             x.resize(stride, 0.0);
-            let (products, distances) = (four_products(&wide, &x), four_distances(&wide, &x));
+            let [mut products, mut distances] = [[[0.0; LANES]; GROUP]; 2];
+            four_products(&wide, &x, &mut products);
+            four_distances(&wide, &x, &mut distances);
+            let (products, distances) = (totals(&products), totals(&distances));
             for (place, row) in [2, 0, 1].into_iter().enumerate() {
                 let pairs = || vectors.row(row).iter().map(|&a| f64::from(a)).zip(&x);
                 let product_: f64 = pairs().map(|(a, b)| a * b).sum();
@@ -180,11 +194,19 @@ mod tests {
     #[test]
     fn wide_vectors_change_no_bit() {
         let (four, x) = (numbers(3, 4 * 64), numbers(4, 64));
-        let wide = vectorised(
+        let mut lanes = [[[0.0; LANES]; GROUP]; 2];
+        let rest = vectorised(
             #[inline(always)]
-            || (four_products(&four, &x), four_distances(&four, &x), product(&four[..63], &x[..63])),
+            || {
+                four_products(&four, &x, &mut lanes[0]);
+                four_distances(&four, &x, &mut lanes[1]);
+                product(&four[..63], &x[..63])
+            },
         );
-        let plain = (four_products(&four, &x), four_distances(&four, &x), product(&four[..63], &x[..63]));
+        let wide = (lanes, rest);
+        four_products(&four, &x, &mut lanes[0]);
+        four_distances(&four, &x, &mut lanes[1]);
+        let plain = (lanes, product(&four[..63], &x[..63]));
         assert_eq!(wide, plain);
     }
 }

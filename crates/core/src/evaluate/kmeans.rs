@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::kernels::{GROUP, add_multiple, block_rows, four_distances, stride, widen};
+use super::kernels::{GROUP, LANES, Lanes, add_multiple, block_rows, four_distances, stride, totals, widen};
 use super::{Step, Vectors, Watch};
 use crate::error::{Error, Result};
 use crate::linalg::kernels::vectorised;
@@ -69,6 +69,20 @@ struct Totals {
     sizes: Vec<i64>,
 }
 
+/// Room for the distances of one node, used again for the next.
+struct Scratch {
+    lanes: Vec<Lanes>,
+    /// Squared, from each centre.
+    distances: Vec<f64>,
+}
+
+impl Scratch {
+    fn new(centres: &Centres) -> Self {
+        let lanes = vec![[[0.0; LANES]; GROUP]; centres.count.div_ceil(GROUP)];
+        Scratch { lanes, distances: vec![0.0; centres.count] }
+    }
+}
+
 impl Centres {
     fn zeros(count: usize, dim: usize) -> Self {
         let stride = stride(dim);
@@ -85,29 +99,33 @@ impl Centres {
 
     /// Squared distances of a padded row from all centres.
     #[inline(always)]
-    fn distances(&self, wide: &[f64], found: &mut [f64]) {
+    fn distances(&self, wide: &[f64], scratch: &mut Scratch) {
         let groups = self.values.chunks_exact(GROUP * self.stride);
-        for (four, found) in groups.zip(found.chunks_mut(GROUP)) {
-            let four = four_distances(four, wide);
-            found.copy_from_slice(&four[..found.len()]);
+        for (four, lanes) in groups.zip(&mut scratch.lanes) {
+            four_distances(four, wide, lanes);
+        }
+        for (lanes, found) in scratch.lanes.iter().zip(scratch.distances.chunks_mut(GROUP)) {
+            found.copy_from_slice(&totals(lanes)[..found.len()]);
         }
     }
 
     #[inline(always)]
-    fn distance(&self, wide: &[f64], centre: usize) -> f64 {
+    fn distance(&self, wide: &[f64], centre: usize, scratch: &mut Scratch) -> f64 {
         let group = centre / GROUP * GROUP;
-        four_distances(&self.values[group * self.stride..][..GROUP * self.stride], wide)[centre - group]
+        let four = &self.values[group * self.stride..][..GROUP * self.stride];
+        four_distances(four, wide, &mut scratch.lanes[0]);
+        totals(&scratch.lanes[0])[centre - group]
     }
 
     /// Half the distance from each centre to the nearest other one.
     fn half_gaps(&self) -> Vec<f64> {
-        let mut found = vec![0.0; self.count];
-        let of = |centre: usize, found: &mut [f64]| {
-            self.distances(self.row(centre), found);
-            let others = found.iter().enumerate().filter(|(other, _)| *other != centre);
+        let mut scratch = Scratch::new(self);
+        let mut of = |centre: usize| {
+            self.distances(self.row(centre), &mut scratch);
+            let others = scratch.distances.iter().enumerate().filter(|(other, _)| *other != centre);
             others.fold(f64::INFINITY, |least, (_, &distance)| least.min(distance)).sqrt() / 2.0
         };
-        (0..self.count).map(|centre| of(centre, &mut found)).collect()
+        (0..self.count).map(&mut of).collect()
     }
 }
 
@@ -255,8 +273,7 @@ impl Nodes<'_> {
         rows: &[u32],
         bounds: &mut [Bound],
     ) -> Option<Totals> {
-        let mut wide = vec![0.0; centres.stride];
-        let mut distances = vec![0.0; centres.count];
+        let (mut wide, mut scratch) = (vec![0.0; centres.stride], Scratch::new(centres));
         let mut moves: Option<Totals> = None;
         for (&row, bound) in rows.iter().zip(bounds) {
             let settled =
@@ -267,13 +284,13 @@ impl Nodes<'_> {
             widen(self.vectors.row(row as usize), &mut wide);
             // With few centres all distances cost what one does.
             if centres.count > GROUP && bound.cluster != u32::MAX {
-                bound.upper = centres.distance(&wide, bound.cluster as usize).sqrt();
+                bound.upper = centres.distance(&wide, bound.cluster as usize, &mut scratch).sqrt();
                 if bound.upper <= settled {
                     continue;
                 }
             }
-            centres.distances(&wide, &mut distances);
-            let (cluster, nearest, second) = two_nearest(&distances);
+            centres.distances(&wide, &mut scratch);
+            let (cluster, nearest, second) = two_nearest(&scratch.distances);
             if cluster != bound.cluster {
                 let moves = moves.get_or_insert_with(|| Totals::zeros(centres.count, self.vectors.dim()));
                 if bound.cluster != u32::MAX {
@@ -292,11 +309,11 @@ impl Nodes<'_> {
         if empty.is_empty() {
             return false;
         }
-        let mut wide = vec![0.0; centres.stride];
+        let (mut wide, mut scratch) = (vec![0.0; centres.stride], Scratch::new(centres));
         let mut farthest: Vec<(f64, usize)> = Vec::with_capacity(bounds.len());
         for (place, bound) in bounds.iter().enumerate() {
             widen(self.vectors.row(self.rows[place] as usize), &mut wide);
-            farthest.push((centres.distance(&wide, bound.cluster as usize), place));
+            farthest.push((centres.distance(&wide, bound.cluster as usize, &mut scratch), place));
         }
         farthest.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut filled = false;
@@ -317,16 +334,15 @@ impl Nodes<'_> {
     /// The nearest centre of each node, and the sum of the squared distances.
     fn nearest(&self, centres: &Centres) -> (Vec<u32>, f64) {
         let of_block = |rows: &[u32]| {
-            let mut wide = vec![0.0; centres.stride];
-            let mut distances = vec![0.0; centres.count];
+            let (mut wide, mut scratch) = (vec![0.0; centres.stride], Scratch::new(centres));
             let (mut clusters, mut sum) = (Vec::with_capacity(rows.len()), 0.0);
             for &row in rows {
                 widen(self.vectors.row(row as usize), &mut wide);
                 vectorised(
                     #[inline(always)]
-                    || centres.distances(&wide, &mut distances),
+                    || centres.distances(&wide, &mut scratch),
                 );
-                let (cluster, nearest, _) = two_nearest(&distances);
+                let (cluster, nearest, _) = two_nearest(&scratch.distances);
                 clusters.push(cluster);
                 sum += nearest;
             }
@@ -397,7 +413,7 @@ impl Nodes<'_> {
         let blocks = self.rows.par_chunks(block).zip(distances.par_chunks(block));
         let of_block = |((rows, distances), nearer): ((&[u32], &[f64]), &mut [f64])| {
             let mut sums = vec![0.0; count];
-            let mut wide = vec![0.0; candidates.stride];
+            let (mut wide, mut scratch) = (vec![0.0; candidates.stride], Scratch::new(&candidates));
             vectorised(
                 #[inline(always)]
                 || {
@@ -405,9 +421,9 @@ impl Nodes<'_> {
                         rows.iter().zip(distances).zip(nearer.chunks_exact_mut(count))
                     {
                         widen(self.vectors.row(row as usize), &mut wide);
-                        candidates.distances(&wide, nearer);
-                        for (sum, nearer) in sums.iter_mut().zip(nearer) {
-                            *nearer = nearer.min(before);
+                        candidates.distances(&wide, &mut scratch);
+                        for ((sum, nearer), distance) in sums.iter_mut().zip(nearer).zip(&scratch.distances) {
+                            *nearer = distance.min(before);
                             *sum += *nearer;
                         }
                     }

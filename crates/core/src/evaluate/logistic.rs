@@ -19,7 +19,8 @@ use rayon::prelude::*;
 use super::Vectors;
 use super::curvature::{Curvature, deviations, moments};
 use super::kernels::{
-    GROUP, add_four, add_multiple, block_rows, four_products, product, stride, widen, widen_group,
+    GROUP, LANES, add_four, add_multiple, block_rows, four_products, product, stride, totals, widen,
+    widen_group,
 };
 use crate::linalg::kernels::vectorised;
 
@@ -263,13 +264,15 @@ impl Task<'_> {
         let mut sums =
             Sums { loss: 0.0, gradient: vec![0.0; weights.len()], residual: zeros.clone(), spread: zeros };
         let mut wide = vec![0.0; GROUP * stride];
+        let mut lanes = vec![[[0.0; LANES]; GROUP]; outputs];
         let mut scores = vec![[0.0; GROUP]; outputs];
         for (rows, classes) in rows.chunks(GROUP).zip(classes.chunks(GROUP)) {
             widen_group(self.vectors, rows, &mut wide);
-            for ((scores, weights), intercept) in
-                scores.iter_mut().zip(weights.chunks_exact(stride)).zip(intercepts)
-            {
-                *scores = four_products(&wide, weights).map(|product| product + intercept);
+            for (lanes, weights) in lanes.iter_mut().zip(weights.chunks_exact(stride)) {
+                four_products(&wide, weights, lanes);
+            }
+            for ((scores, lanes), intercept) in scores.iter_mut().zip(&lanes).zip(intercepts) {
+                *scores = totals(lanes).map(|product| product + intercept);
             }
             for (place, &class) in classes.iter().enumerate() {
                 sums.loss += residuals(&mut scores, place, class);
