@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Report(args) => alone(|| commands::report::run(args)),
         Command::Explain(args) => alone(|| commands::explain::run(args)),
         Command::Neighbors(args) => alone(|| commands::neighbors::run(args)),
+        Command::Evaluate(args) => alone(|| commands::evaluate::run(args)),
         Command::Generate(args) => alone(|| commands::generate::run(args)),
         Command::Demo(args) => on_all_ranks(|ranks| commands::demo::run(args, ranks)),
         Command::Completions(args) => alone(|| commands::completions::run(args)),

@@ -52,6 +52,7 @@
 //! - [`stages`]: the whole method, [`Config::fit`], and the record of a run; [`embedding`]: its result;
 //! - [`overlap`], [`summary`]: what views are like, and how far they agree;
 //! - [`explain`], [`neighbors`], [`layout`]: which views a vector comes from, who is near whom, and a picture;
+//! - [`evaluate`]: how good vectors are, of this method or any other;
 //! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the process's memory;
 //! - [`error`]: the one error type.
 
@@ -65,6 +66,7 @@ pub mod digits;
 pub mod embedding;
 pub mod error;
 pub mod estimate;
+pub mod evaluate;
 pub mod explain;
 pub mod generate;
 pub mod io;

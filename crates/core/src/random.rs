@@ -33,6 +33,11 @@ impl Key {
         Key(mix(self.0.wrapping_add(coordinate.wrapping_mul(STEP))))
     }
 
+    /// These coordinates as 64 random bits.
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
     /// 64 random bits for one element of a matrix; the same as `with(row).with(column)`.
     pub(crate) fn at(self, row: usize, column: usize) -> u64 {
         self.with(row as u64).with(column as u64).0

@@ -1,6 +1,7 @@
 //! The command line as typed. What is typed here becomes the library's own types in one step (`ReadOptions`,
 //! `Config`), so that a default is written in one place only: the library.
 
+mod evaluate;
 mod look;
 mod model;
 mod network;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
 pub(crate) use look::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// List the nodes nearest to one, by cosine
     Neighbors(NeighborsArgs),
+    /// Measure how good vectors are: by classification, clustering or link prediction
+    Evaluate(EvaluateArgs),
     /// Make a network with planted communities, for trials, tests and benchmarks
     Generate(GenerateArgs),
     /// Embed the built-in digits network: 2,000 handwritten digits, 6 views
@@ -208,11 +212,14 @@ impl Cli {
     /// What was typed, or an exit with a word on what is wrong with it.
     pub(crate) fn read() -> Self {
         // `--gamma -1` is a wrong number and not an unknown option.
-        let numbers = |arg: Arg| {
-            let takes_value = arg.get_action().takes_values() && !arg.is_positional();
-            if takes_value { arg.allow_negative_numbers(true) } else { arg }
-        };
-        let command = Cli::command().mut_subcommands(|command| command.mut_args(numbers));
+        fn numbers(command: clap::Command) -> clap::Command {
+            let takes_number = |arg: Arg| {
+                let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+                if takes_value { arg.allow_negative_numbers(true) } else { arg }
+            };
+            command.mut_args(takes_number).mut_subcommands(numbers)
+        }
+        let command = numbers(Cli::command());
         let typed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
         typed.unwrap_or_else(|error| {
             crate::backend::wait_unless_first();

@@ -3,9 +3,11 @@
 mod numbers;
 mod print;
 mod progress;
+mod scores;
 mod table;
 
 pub(crate) use numbers::{about, bytes, plural, seconds, thousands};
 pub(crate) use print::print;
 pub(crate) use progress::Reporter;
+pub(crate) use scores::{classification_table, clustering_table, links_table};
 pub(crate) use table::stage_table;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use manyview::config::Kind;
 use manyview::io::Reading;
-use manyview::layout::Step;
 use manyview::stages::{Progress, StageRecord};
+use manyview::{evaluate, layout};
 
 use super::{plural, seconds};
 
@@ -38,6 +38,7 @@ enum Phase {
     Stages,
     Neighbors,
     Map,
+    Evaluation,
 }
 
 impl Phase {
@@ -48,6 +49,7 @@ impl Phase {
             Phase::Stages => "stages",
             Phase::Neighbors => "nearest",
             Phase::Map => "map",
+            Phase::Evaluation => "measuring",
         }
     }
 }
@@ -80,6 +82,12 @@ impl Reporter {
         let file =
             now.path.file_name().map_or_else(|| "standard input".into(), |name| name.to_string_lossy());
         self.advance(Phase::Reading, done, || format!("{file}, {}", plural(now.edges as usize, "edge")));
+    }
+
+    /// How many splits, or starts of k-means, are done.
+    pub(crate) fn evaluating(&mut self, step: evaluate::Step, parts: &str) {
+        let done = step.done as f64 / step.total.max(1) as f64;
+        self.advance(Phase::Evaluation, done, || format!("{} of {} {parts}", step.done, step.total));
     }
 
     pub(crate) fn fitting(&mut self, now: &Progress<'_>) {
@@ -118,13 +126,13 @@ impl Reporter {
         self.advance(Phase::Neighbors, share, || format!("node {done} of {nodes}"));
     }
 
-    pub(crate) fn laying_out(&mut self, step: Step) {
+    pub(crate) fn laying_out(&mut self, step: layout::Step) {
         // Finding neighbours is about a tenth of it.
         let (share, what) = match step {
-            Step::Neighbors(done, all) => {
+            layout::Step::Neighbors(done, all) => {
                 (0.1 * done as f64 / all as f64, format!("neighbours of node {done} of {all}"))
             }
-            Step::Descent(done, all) => {
+            layout::Step::Descent(done, all) => {
                 (0.1 + 0.9 * done as f64 / all as f64, format!("iteration {done} of {all}"))
             }
         };
@@ -175,7 +183,7 @@ impl Reporter {
             Phase::Proximity => Some("computing proximities"),
             Phase::Neighbors => Some("looking for the nearest nodes"),
             Phase::Map => Some("drawing the map"),
-            Phase::Reading | Phase::Stages => None,
+            Phase::Reading | Phase::Stages | Phase::Evaluation => None,
         };
         if let Some(line) = line.filter(|_| self.mode == Mode::Lines) {
             eprintln!("{line}");

@@ -2,6 +2,7 @@
 
 mod atomic;
 mod blocks;
+mod folder;
 mod npy;
 mod npz;
 mod read;
@@ -11,11 +12,12 @@ mod vectors;
 
 pub use atomic::{OutputFolder, Traces, write_atomic};
 pub(crate) use blocks::write_blocks;
+pub use folder::read_embedding;
 pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
 pub use read::{
     Delimiter, Directed, Header, ReadNetwork, ReadObserver, ReadOptions, Reading, Source, ViewSource,
-    read_network,
+    read_labels, read_network, read_node_file,
 };
 pub use result::{Finished, FinishedNetwork, FinishedRun};
 pub use run::{RankRecord, RankSeconds, RunMemory, RunPeaks, RunRecord, RunSeconds};

@@ -10,6 +10,7 @@
 mod batch;
 mod columns;
 mod edge_list;
+mod labels;
 mod lines;
 mod manifest;
 mod nodes;
@@ -27,6 +28,8 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use crate::error::Error;
 use crate::network::{Duplicates, Network};
 
+pub use labels::read_labels;
+pub use nodes::read_node_file;
 pub use open::read_network;
 
 /// Where a network is to be read from. The path `-` is standard input.

@@ -8,10 +8,20 @@ use std::path::Path;
 use super::lines::Lines;
 use super::text::{Taken, Text};
 use crate::error::{Error, Result};
-use crate::network::NetworkBuilder;
+use crate::network::{NetworkBuilder, Nodes};
 
 /// Names of an id column; they count as a header only if further columns follow, lest a node be lost.
 const IDS: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
+
+/// The ids of a node file, in order, such as the `nodes.txt` beside an embedding.
+///
+/// # Errors
+/// When the file cannot be read, has no ids, or has one twice.
+pub fn read_node_file(path: &Path) -> Result<Nodes> {
+    let mut builder = NetworkBuilder::new();
+    read_nodes(path, &mut builder, &Taken::default())?;
+    Ok(builder.nodes().clone())
+}
 
 /// Adds the nodes of a file to an empty builder and admits no others; returns a note.
 pub(crate) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &Taken) -> Result<String> {

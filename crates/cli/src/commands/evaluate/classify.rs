@@ -1,0 +1,34 @@
+//! `manyview evaluate classify`: labels predicted from vectors.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use manyview::evaluate::{Vectors, classify, write_predictions};
+use manyview::io::write_atomic;
+use manyview::parallel::Pool;
+
+use super::{check_writable, read, show, watch};
+use crate::args::ClassifyArgs;
+use crate::interrupt;
+use crate::ui::{Reporter, classification_table};
+
+pub(super) fn run(args: &ClassifyArgs) -> Result<()> {
+    let began = Instant::now();
+    let settings = args.settings();
+    settings.check()?;
+    check_writable(args.predictions.as_deref())?;
+    let pool = Pool::new(args.run.threads)?;
+    interrupt::watch_for_it()?;
+    let mut reporter = Reporter::new(args.print.quiet);
+    let input = read(&args.input, &reporter)?;
+    let vectors = Vectors::new(&input.matrix.values, input.matrix.rows, input.matrix.dim)?;
+    let found = classify(&vectors, &input.labels, &settings, &pool, &mut watch(&mut reporter, "splits"));
+    reporter.finish();
+    let found = found?;
+    if let Some(file) = &args.predictions {
+        write_atomic(file, |writer| write_predictions(writer, &input.nodes, &input.labels, &found))?;
+    }
+    found.notes.iter().for_each(|note| reporter.say(&format!("note: {note}")));
+    let seconds = began.elapsed().as_secs_f64();
+    show(args.print.json, "classify", &found, pool.threads(), seconds, || classification_table(&found))
+}

@@ -1,0 +1,33 @@
+//! `manyview evaluate cluster`: clusters of vectors against labels.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use manyview::evaluate::{Vectors, cluster, write_assignments};
+use manyview::io::write_atomic;
+use manyview::parallel::Pool;
+
+use super::{check_writable, read, show, watch};
+use crate::args::ClusterArgs;
+use crate::interrupt;
+use crate::ui::{Reporter, clustering_table};
+
+pub(super) fn run(args: &ClusterArgs) -> Result<()> {
+    let began = Instant::now();
+    check_writable(args.assignments.as_deref())?;
+    let pool = Pool::new(args.run.threads)?;
+    interrupt::watch_for_it()?;
+    let mut reporter = Reporter::new(args.print.quiet);
+    let input = read(&args.input, &reporter)?;
+    let vectors = Vectors::new(&input.matrix.values, input.matrix.rows, input.matrix.dim)?;
+    let settings = args.settings();
+    let found = cluster(&vectors, &input.labels, &settings, &pool, &mut watch(&mut reporter, "starts"));
+    reporter.finish();
+    let found = found?;
+    if let Some(file) = &args.assignments {
+        write_atomic(file, |writer| write_assignments(writer, &input.nodes, &input.labels, &found))?;
+    }
+    found.notes.iter().for_each(|note| reporter.say(&format!("note: {note}")));
+    let seconds = began.elapsed().as_secs_f64();
+    show(args.print.json, "cluster", &found, pool.threads(), seconds, || clustering_table(&found))
+}

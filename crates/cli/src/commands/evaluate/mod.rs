@@ -1,0 +1,93 @@
+//! `manyview evaluate`: how good vectors are, as a table or as JSON.
+
+mod classify;
+mod cluster;
+mod links;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::Result;
+use manyview::evaluate::{EvaluationRecord, Labels, Step};
+use manyview::io::{NpyMatrix, read_embedding};
+use manyview::network::Nodes;
+
+use super::command_line;
+use crate::args::{EvaluateArgs, EvaluateTask, VectorArgs};
+use crate::interrupt;
+use crate::ui::{Reporter, plural, print};
+
+pub(crate) fn run(args: &EvaluateArgs) -> Result<()> {
+    match &args.task {
+        EvaluateTask::Classify(args) => classify::run(args),
+        EvaluateTask::Cluster(args) => cluster::run(args),
+        EvaluateTask::Links(args) => links::run(args),
+    }
+}
+
+/// Vectors with the ids and labels of their nodes.
+struct Input {
+    matrix: NpyMatrix,
+    nodes: Nodes,
+    labels: Labels,
+}
+
+/// Reads vectors and labels, and says what was found.
+fn read(args: &VectorArgs, reporter: &Reporter) -> Result<Input> {
+    let (matrix, nodes) = read_embedding(&args.folder)?;
+    let labels = Labels::open(&args.labels, &nodes)?;
+    let (rows, dim) = (plural(matrix.rows, "node"), plural(matrix.dim, "column"));
+    let names = plural(labels.names().len(), "label");
+    let several = if labels.is_multi_label() { ", several a node" } else { "" };
+    reporter.say(&format!("{rows} x {dim}, {names}{several}"));
+    let (without, unknown) = (nodes.len() - labels.labelled(), labels.unknown());
+    if without > 0 {
+        let verb = if without == 1 { "has" } else { "have" };
+        reporter.say(&format!("{} {verb} no label and no part in this", plural(without, "node")));
+    }
+    if unknown > 0 {
+        let file = args.labels.display();
+        let verb = if unknown == 1 { "is no node" } else { "are no nodes" };
+        reporter.say(&format!("{file}: {} {verb} of the embedding and left out", plural(unknown, "id")));
+    }
+    Ok(Input { matrix, nodes, labels })
+}
+
+/// Shows progress, and hears of Ctrl-C.
+fn watch<'a>(reporter: &'a mut Reporter, parts: &'a str) -> impl FnMut(Step) -> ControlFlow<()> + 'a {
+    move |step| {
+        reporter.evaluating(step, parts);
+        interrupt::go_on()
+    }
+}
+
+/// Prints the result as JSON or as a table.
+fn show<T: serde::Serialize>(
+    json: bool,
+    task: &str,
+    result: &T,
+    threads: usize,
+    seconds: f64,
+    table: impl FnOnce() -> String,
+) -> Result<()> {
+    if !json {
+        return print(table());
+    }
+    let command = command_line();
+    let mut text = Vec::new();
+    EvaluationRecord::new(&command, task, result, threads, seconds).write_to(&mut text)?;
+    print(text)
+}
+
+/// Refuses a file that cannot be written before the work and not after it.
+fn check_writable(file: Option<&Path>) -> Result<()> {
+    let Some(file) = file else { return Ok(()) };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if file.is_dir() {
+        anyhow::bail!("{}: is a folder where a file is to be written; add a name", file.display());
+    }
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        anyhow::bail!("{}: there is no such folder; make it first", folder.display());
+    }
+    Ok(())
+}
