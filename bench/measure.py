@@ -219,7 +219,7 @@ class Bench:
                     self.record("proximity", who="SciPy", seconds=them["seconds"], note=f"blocks of {them['block']}", **case)
 
     def whole_runs(self):
-        runs = {"digits": ["demo"]}
+        runs = {"digits": ["embed", ROOT / "data" / "digits", "--force"]}
         folder = self.data and self.data / "flickr"
         if folder and folder.is_dir():
             runs["flickr folder"] = ["embed", folder, "--force"]

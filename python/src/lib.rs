@@ -8,6 +8,7 @@
 mod arrays;
 mod config;
 mod error;
+mod evaluate;
 mod factorize;
 mod fit;
 mod generate;
@@ -22,6 +23,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<network::PyNetwork>()?;
     module.add_function(wrap_pyfunction!(config::preset, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::classify, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::cluster, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::links, module)?)?;
     module.add_function(wrap_pyfunction!(factorize::factorize, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;

@@ -7,7 +7,8 @@ use manyview::linalg::{Csr, Real};
 use manyview::network::{Duplicates, NetworkBuilder, View};
 use manyview::parallel::Pool;
 use manyview::proximity::{self, proximity};
-use manyview::{Error, Network};
+use manyview::summary::summarise;
+use manyview::{Config, Error, Network};
 use numpy::Element;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -114,6 +115,26 @@ impl PyNetwork {
         Ok(csr_arrays(py, &self.view(view)?.adjacency))
     }
 
+    /// What the views are like and how far they agree, as JSON.
+    fn summary(
+        &self,
+        py: Python<'_>,
+        with_proximity: bool,
+        window: usize,
+        negative: f64,
+        isolated_nodes: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+    ) -> PyResult<String> {
+        let settings = checked_settings(window, negative, isolated_nodes, threads)?;
+        let mut watch = Watch::new(None);
+        let result = py.detach(|| {
+            let pool = Pool::new(threads)?;
+            summarise(&self.network, with_proximity.then_some(settings), &pool, &mut |_, _| watch.look(&[]))
+        });
+        let summary = watch.outcome(result)?;
+        serde_json::to_string(&summary).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
     /// A view's proximity matrix in 32 bits.
     fn proximity_f32<'py>(
         &self,
@@ -156,11 +177,7 @@ fn near<'py, T: Real + Element>(
     isolated_nodes: &Bound<'py, PyAny>,
     threads: Option<usize>,
 ) -> PyResult<CsrArrays<'py, T>> {
-    let isolated = isolated(isolated_nodes)?;
-    let settings = proximity::Settings { window, negative, isolated };
-    manyview::Config { window, negative, isolated, threads, ..Default::default() }
-        .check()
-        .map_err(to_python)?;
+    let settings = checked_settings(window, negative, isolated_nodes, threads)?;
     let mut watch = Watch::new(None);
     let result = py.detach(|| {
         let pool = Pool::new(threads)?;
@@ -168,6 +185,17 @@ fn near<'py, T: Real + Element>(
     });
     let matrix: Csr<T> = watch.outcome(result)?;
     Ok(csr_arrays(py, &matrix))
+}
+
+fn checked_settings(
+    window: usize,
+    negative: f64,
+    isolated_nodes: &Bound<'_, PyAny>,
+    threads: Option<usize>,
+) -> PyResult<proximity::Settings> {
+    let isolated = isolated(isolated_nodes)?;
+    Config { window, negative, isolated, threads, ..Config::default() }.check().map_err(to_python)?;
+    Ok(proximity::Settings { window, negative, isolated })
 }
 
 /// The edges of a view, in one of two forms.

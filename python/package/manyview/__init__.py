@@ -8,6 +8,7 @@ The method is MNMF, the multi-stage non-negative matrix factorisation of Huang e
 for Exploring Heterogeneous Edges". Parameters have the names, defaults and meanings of the command line's options.
 """
 
+from . import evaluate
 from ._factorize import Factorization, factorize
 from ._model import MNMF
 from ._native import __version__
@@ -24,6 +25,7 @@ __all__ = [
     "Network",
     "Planted",
     "__version__",
+    "evaluate",
     "factorize",
     "generate",
     "proximity",

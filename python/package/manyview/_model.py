@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _check, _ids, _native, _progress
+from . import _check, _ids, _look, _native, _progress
 from ._network import Directed, to_network
 from ._warnings import ConvergenceWarning, ManyviewWarning
 
@@ -326,6 +326,29 @@ class MNMF:
         except ImportError:
             Missing = ValueError
         raise Missing("this MNMF has no vectors yet; call fit first")
+
+    # Looking
+
+    def neighbors(self, node: Any, count: int = 10) -> list[tuple[Any, float]]:
+        """The nodes nearest to one, by cosine, and their cosines: ``manyview neighbors``."""
+        count = _check.whole("count", count)
+        return [(self.nodes_[row], near) for row, near in _look.nearest(self.embedding_, self._row(node), count)]
+
+    def explain(self, node: Any, other: Any = None) -> dict[str, Any]:
+        """Which stages and views a node's vector, or the similarity of two nodes, comes from: ``manyview explain``.
+
+        A dict with ``total`` (the squared norm, or the cosine) and, as shares of it, ``consensus``, ``views`` and ``parts``.
+        Shares compare columns with each other, so they mean what they say for ``scale="balanced"``.
+        """
+        beside = None if other is None else self.embedding_[self._row(other)]
+        return _look.origin(self.stages_, self.embedding_[self._row(node)], beside)
+
+    def _row(self, node: Any) -> int:
+        self._check_fitted()
+        rows = np.flatnonzero(self.nodes_ == node)
+        if len(rows) != 1:
+            raise ValueError(f"there is no node {node!r}")
+        return int(rows[0])
 
     # Keeping
 

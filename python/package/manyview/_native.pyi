@@ -27,6 +27,9 @@ class Network:
     def facts(self) -> list[tuple[bool, int, int]]: ...
     def fingerprint(self) -> int: ...
     def adjacency(self, view: str) -> _Csr: ...
+    def summary(
+        self, with_proximity: bool, window: int, negative: float, isolated_nodes: str, threads: int | None
+    ) -> str: ...
     def proximity_f32(
         self, view: str, window: int, negative: float, isolated_nodes: str, threads: int | None
     ) -> _Csr: ...
@@ -70,3 +73,19 @@ def read_network(
     options: dict[str, Any],
     threads: int | None,
 ) -> Network: ...
+def classify(
+    vectors: NDArray[np.float32], ids: list[str], labels: str | list[list[str]], given: dict[str, Any]
+) -> str: ...
+def cluster(
+    vectors: NDArray[np.float32], ids: list[str], labels: str | list[list[str]], given: dict[str, Any]
+) -> str: ...
+def links(
+    network: Network,
+    parameters: dict[str, Any],
+    view: str | None,
+    hide: float,
+    repeats: int,
+    seed: int,
+    score: str,
+    callback: _Callback | None,
+) -> str: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -176,6 +177,24 @@ class Network:
         single = np.dtype(dtype) == np.float32
         compute = self._native.proximity_f32 if single else self._native.proximity_f64
         return self._matrix(compute(view, window, negative, isolated, threads))
+
+    def summary(
+        self,
+        proximity: bool = True,
+        window: int = 5,
+        negative: float = 1.0,
+        isolated: str = "zero",
+        *,
+        threads: int | None = None,
+    ) -> dict[str, Any]:
+        """What the views are like and how far they agree, as ``manyview views --json`` prints it.
+
+        A dict with ``nodes``, ``views`` (edges, isolated, degree, entries), ``overlap`` (for each two views the share of nodes
+        whose neighbourhoods have a Jaccard coefficient above 0.5) and, with ``proximity``, ``correlation``.
+        """
+        _check.flag("proximity", proximity)
+        window, negative = _check.whole("window", window), _check.number("negative", negative)
+        return json.loads(self._native.summary(proximity, window, negative, isolated, threads))
 
     def _matrix(self, arrays: tuple[np.ndarray, np.ndarray, np.ndarray]) -> sp.csr_matrix:
         indptr, indices, data = arrays

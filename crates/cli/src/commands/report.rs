@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
+use manyview::evaluate::Labels;
 use manyview::io::Finished;
 use manyview::parallel::Pool;
 
 use crate::args::ReportArgs;
 use crate::interrupt;
-use crate::report::{Extras, Place, read_labels, write};
+use crate::report::{Place, evaluation, write};
 use crate::ui::{Reporter, bytes, plural, print, seconds};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<()> {
@@ -20,17 +21,18 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     let finished = Finished::open(&args.folder)?;
     let path = args.output.clone().unwrap_or_else(|| args.folder.join("report.html"));
     let place = Place::prepare(&path, args.force)?;
-    let mut extras = Extras::default();
-    if let Some(path) = &args.labels {
-        let (labels, unknown) = read_labels(path, finished.embedding.nodes())?;
-        let (count, file) = (plural(labels.names.len(), "label"), path.display());
-        let unknown = match unknown {
+    let labels = args.labels.as_ref().map(|path| {
+        let labels = Labels::open(path, finished.embedding.nodes())?;
+        let (count, file) = (plural(labels.names().len(), "label"), path.display());
+        let unknown = match labels.unknown() {
             0 => String::new(),
             unknown => format!("; {} in it not in the result", plural(unknown, "node")),
         };
         reporter.say(&format!("{file}: {count}{unknown}"));
-        extras.labels = Some(labels);
-    }
+        Ok::<_, manyview::Error>(labels)
+    });
+    let labels = labels.transpose()?;
+    let extras = evaluation(&finished.embedding, labels.as_ref(), args.seed, &pool, &mut reporter)?;
     let title = title(&args.folder);
     let written = write(&title, &finished, &extras, args.seed, place, &pool, &mut reporter)?;
     if !reporter.is_quiet() {

@@ -1,7 +1,7 @@
 //! The report: one page that shows a result and asks for nothing from outside.
 //!
 //! `data.rs` computes and packs what the page shows; `page/` is the page, in plain HTML, CSS and JavaScript, put
-//! together here; `labels.rs` reads labels.
+//! together here; `evaluation.rs` has clusters and scores, `labels.rs` labels.
 //!
 //! Invariant: names of nodes, views and labels are text from strangers. They travel as JSON in which no `<` can end
 //! the script element around it, the page puts them in as text and never as markup, and the page's policy lets nothing
@@ -9,6 +9,7 @@
 
 mod data;
 mod encode;
+mod evaluation;
 mod labels;
 
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ use std::io::Write;
 
 use crate::interrupt;
 use crate::ui::Reporter;
-pub(crate) use labels::{Labels, read_labels};
+pub(crate) use evaluation::evaluation;
+pub(crate) use labels::Labels;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");

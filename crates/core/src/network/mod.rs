@@ -159,6 +159,11 @@ impl Network {
         &self.views
     }
 
+    /// The same nodes with one of the views.
+    pub fn only(&self, view: usize) -> Network {
+        Network { nodes: self.nodes.clone(), views: vec![self.views[view].clone()] }
+    }
+
     /// A number that any other node, name of a view, direction, edge or weight would change.
     pub fn fingerprint(&self) -> u64 {
         let nodes = mix_words(self.nodes.iter().map(text_key));

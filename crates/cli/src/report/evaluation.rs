@@ -1,0 +1,110 @@
+//! What the page says about labels and clusters.
+
+use anyhow::Result;
+use manyview::evaluate::kmeans::{MAX_ITER, kmeans};
+use manyview::evaluate::{self, ClassifySettings, ClusterSettings, Summary, Vectors};
+use manyview::parallel::Pool;
+use manyview::{Embedding, Error};
+
+use super::{Extras, Labels, ScoreTable, Scores};
+use crate::interrupt;
+use crate::ui::Reporter;
+
+/// Repeats that a page waits for; `manyview evaluate` takes ten.
+const REPEATS: usize = 3;
+/// Starts of k-means.
+const RESTARTS: usize = 5;
+/// Clusters where no labels tell their number.
+const CLUSTERS: usize = 8;
+
+/// Clusters the nodes, and, with labels, measures how well they can be told from the vectors.
+///
+/// Labels that allow no measurement (one class only, say) are no reason to have no page: the sentence goes to the
+/// reporter instead.
+pub(crate) fn evaluation(
+    embedding: &Embedding,
+    labels: Option<&evaluate::Labels>,
+    seed: u64,
+    pool: &Pool,
+    reporter: &mut Reporter,
+) -> Result<Extras> {
+    let vectors = Vectors::try_from(embedding)?;
+    let k = labels.map_or(CLUSTERS, |labels| labels.names().len()).min(vectors.rows());
+    let found = kmeans(&vectors, k, RESTARTS, MAX_ITER, seed, pool, &mut |step| {
+        reporter.evaluating(step, "runs of k-means");
+        interrupt::go_on()
+    })?;
+    let clusters = Some(found.assignments.into_iter().map(Some).collect());
+    let Some(labels) = labels else { return Ok(Extras { clusters, ..Extras::default() }) };
+    let mut tables = Vec::new();
+    tables.extend(or_say(classification(&vectors, labels, seed, pool, reporter), reporter)?);
+    tables.extend(or_say(clustering(&vectors, labels, seed, pool, reporter), reporter)?);
+    let scores = (!tables.is_empty()).then_some(Scores { tables });
+    Ok(Extras { labels: Some(Labels::from(labels)), clusters, scores })
+}
+
+fn or_say(table: Result<ScoreTable, Error>, reporter: &mut Reporter) -> Result<Option<ScoreTable>, Error> {
+    match table {
+        Ok(table) => Ok(Some(table)),
+        Err(Error::Network(sentence)) => {
+            reporter.say(&format!("not measured: {sentence}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn classification(
+    vectors: &Vectors<'_>,
+    labels: &evaluate::Labels,
+    seed: u64,
+    pool: &Pool,
+    reporter: &mut Reporter,
+) -> Result<ScoreTable, Error> {
+    let settings = ClassifySettings { repeats: REPEATS, seed, ..ClassifySettings::default() };
+    let found = evaluate::classify(vectors, labels, &settings, pool, &mut |step| {
+        reporter.evaluating(step, "splits");
+        interrupt::go_on()
+    })?;
+    let row = |share: &evaluate::ShareScores| {
+        vec![format!("{:.0} %", 100.0 * share.train), percent(share.micro_f1), percent(share.macro_f1)]
+    };
+    Ok(ScoreTable {
+        title: "Classification".into(),
+        columns: ["trained on", "micro-F1", "macro-F1"].map(String::from).to_vec(),
+        rows: found.shares.iter().map(row).collect(),
+        note: format!(
+            "Logistic regression (C = 1), mean and standard deviation of {REPEATS} splits of {} labelled nodes; {} labels.",
+            found.labelled,
+            found.classes.len()
+        ),
+    })
+}
+
+fn clustering(
+    vectors: &Vectors<'_>,
+    labels: &evaluate::Labels,
+    seed: u64,
+    pool: &Pool,
+    reporter: &mut Reporter,
+) -> Result<ScoreTable, Error> {
+    let settings =
+        ClusterSettings { repeats: REPEATS, restarts: RESTARTS, seed, ..ClusterSettings::default() };
+    let found = evaluate::cluster(vectors, labels, &settings, pool, &mut |step| {
+        reporter.evaluating(step, "runs of k-means");
+        interrupt::go_on()
+    })?;
+    Ok(ScoreTable {
+        title: "Clustering".into(),
+        columns: ["clusters", "NMI", "AMI"].map(String::from).to_vec(),
+        rows: vec![vec![found.k.to_string(), percent(found.nmi), percent(found.ami)]],
+        note: format!(
+            "k-means, mean and standard deviation of {REPEATS} runs, each the best of {RESTARTS} starts."
+        ),
+    })
+}
+
+fn percent(summary: Summary) -> String {
+    let spread = summary.std.map(|std| format!(" ± {:.1}", 100.0 * std)).unwrap_or_default();
+    format!("{:.1}{spread}", 100.0 * summary.mean)
+}

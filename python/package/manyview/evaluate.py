@@ -1,0 +1,167 @@
+"""How good vectors are: the functions of ``manyview evaluate``, with its names, defaults, splits and numbers.
+
+Each returns a plain dict with the fields that the command line prints with ``--json``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _check, _native
+from ._model import MNMF
+from ._network import to_network
+
+__all__ = ["classify", "cluster", "links"]
+
+
+def classify(
+    z: Any,
+    labels: Any,
+    *,
+    nodes: Sequence[Any] | None = None,
+    train: float | Sequence[float] = (0.3, 0.5, 0.7),
+    repeats: int = 10,
+    c: float | str = 1.0,
+    l2norm: bool = False,
+    standardise: bool = False,
+    max_iter: int = 1000,
+    seed: int = 0,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """Logistic regression on a share of the labelled nodes, F1 on the others.
+
+    Parameters
+    ----------
+    z : MNMF or array of shape (n, dim)
+        A fitted model, or vectors of any origin.
+    labels : sequence of n labels, dict of node and label, or path to a label file
+        A label may also be a set or list of labels. None or NaN: the node has none and is left out.
+    nodes : sequence of n ids, optional
+        Of the rows of an array. Splits follow from ids, so that methods whose rows are ordered otherwise face the same.
+    train : float or sequence of float
+        Shares of the labelled nodes that train.
+    repeats : int
+        Splits for each share.
+    c : float or "auto"
+        Weight of the losses against the penalty; "auto" chooses it by cross-validation within the training nodes.
+    l2norm, standardise : bool
+        Scale vectors to length 1; bring columns to mean 0 and variance 1 on the training nodes.
+    """
+    vectors, ids, sets = _together(z, labels, nodes)
+    shares = [train] if np.isscalar(train) else list(train)  # type: ignore[arg-type]
+    given = {
+        "train": [_check.number("train", share) for share in shares],
+        "repeats": _check.whole("repeats", repeats),
+        "c": c if isinstance(c, str) else repr(_check.number("c", c)),
+        "l2norm": _check.flag("l2norm", l2norm),
+        "standardise": _check.flag("standardise", standardise),
+        "max_iter": _check.whole("max_iter", max_iter),
+        "seed": _check.whole("seed", seed, most=2**64 - 1),
+        "threads": _check.whole_or_none("threads", threads),
+    }
+    return json.loads(_native.classify(vectors, ids, sets, given))
+
+
+def cluster(
+    z: Any,
+    labels: Any,
+    *,
+    nodes: Sequence[Any] | None = None,
+    k: int | None = None,
+    repeats: int = 10,
+    restarts: int = 10,
+    average: str = "arithmetic",
+    l2norm: bool = False,
+    standardise: bool = False,
+    max_iter: int = 300,
+    seed: int = 0,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """k-means on the labelled nodes, and how well its clusters agree with the labels: NMI and AMI.
+
+    ``z``, ``labels`` and ``nodes`` are those of :func:`classify`; ``k`` is the number of labels by default.
+    """
+    vectors, ids, sets = _together(z, labels, nodes)
+    given = {
+        "k": _check.whole_or_none("k", k),
+        "repeats": _check.whole("repeats", repeats),
+        "restarts": _check.whole("restarts", restarts),
+        "average": _check.text("average", average),
+        "l2norm": _check.flag("l2norm", l2norm),
+        "standardise": _check.flag("standardise", standardise),
+        "max_iter": _check.whole("max_iter", max_iter),
+        "seed": _check.whole("seed", seed, most=2**64 - 1),
+        "threads": _check.whole_or_none("threads", threads),
+    }
+    return json.loads(_native.cluster(vectors, ids, sets, given))
+
+
+def links(
+    views: Any,
+    model: MNMF | None = None,
+    *,
+    view: str | None = None,
+    hide: float = 0.2,
+    repeats: int = 3,
+    score: str = "cosine",
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Hides a share of the edges of a view (or of all), embeds the rest, and scores hidden edges against non-edges.
+
+    ``views`` is anything that ``fit`` takes; ``model`` has the settings of the embedding and stays unfitted.
+    """
+    model = MNMF() if model is None else model
+    network = to_network(views, directed=model.directed, duplicates=model.duplicates, threads=model.threads)
+    found = _native.links(
+        network._native,
+        model._checked(),
+        _check.text_or_none("view", view),
+        _check.number("hide", hide),
+        _check.whole("repeats", repeats),
+        _check.whole("seed", seed, most=2**64 - 1),
+        _check.text("score", score),
+        None,
+    )
+    return json.loads(found)
+
+
+def _together(z: Any, labels: Any, nodes: Sequence[Any] | None) -> tuple[np.ndarray, list[str], str | list[list[str]]]:
+    """Vectors, ids as text, and the label file or a list of labels for each row."""
+    if isinstance(z, MNMF):
+        z._check_fitted()
+        z, nodes = z.embedding_, z.nodes_ if nodes is None else nodes
+    vectors = np.ascontiguousarray(z, dtype=np.float32)
+    if vectors.ndim != 2:
+        raise ValueError(f"z has {vectors.ndim} dimensions; vectors are rows of an array with 2")
+    rows = list(range(len(vectors))) if nodes is None else _plain(nodes)
+    if len(rows) != len(vectors):
+        raise ValueError(f"{len(rows)} node ids were given for {len(vectors)} vectors")
+    ids = [str(node) for node in rows]
+    if isinstance(labels, str | os.PathLike):
+        return vectors, ids, os.fspath(labels)
+    if isinstance(labels, Mapping):
+        of_row = [_labels(labels.get(node)) for node in rows]
+    else:
+        listed = _plain(labels)
+        if len(listed) != len(rows):
+            raise ValueError(f"{len(listed)} labels were given for {len(rows)} vectors; give one for each, or a dict")
+        of_row = [_labels(label) for label in listed]
+    return vectors, ids, of_row
+
+
+def _plain(values: Any) -> list[Any]:
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def _labels(label: Any) -> list[str]:
+    if label is None or label != label:  # NaN differs from itself
+        return []
+    if isinstance(label, Iterable) and not isinstance(label, str):
+        return [str(one) for one in label]
+    return [str(label)]
+

@@ -1,0 +1,201 @@
+//! Classification, clustering and link prediction; results go out as JSON, which Python has a reader for.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+
+use manyview::comm::Local;
+use manyview::evaluate::metrics::Average;
+use manyview::evaluate::{self, ClassifySettings, ClusterSettings, Labels, LinkScore, LinkSettings, Vectors};
+use manyview::parallel::Pool;
+use manyview::{Config, Error, Network, NetworkBuilder};
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Serialize;
+
+use crate::config::config;
+use crate::error::to_python;
+use crate::network::PyNetwork;
+use crate::watch::{Fact, Watch};
+
+/// A label file, or the labels of each node.
+#[derive(FromPyObject)]
+pub(crate) enum GivenLabels {
+    File(PathBuf),
+    Sets(Vec<Vec<String>>),
+}
+
+/// Settings of [`classify`], by name.
+#[derive(FromPyObject)]
+pub(crate) struct GivenClassify {
+    #[pyo3(item)]
+    train: Vec<f64>,
+    #[pyo3(item)]
+    repeats: usize,
+    #[pyo3(item)]
+    seed: u64,
+    #[pyo3(item)]
+    c: String,
+    #[pyo3(item)]
+    l2norm: bool,
+    #[pyo3(item)]
+    standardise: bool,
+    #[pyo3(item)]
+    max_iter: usize,
+    #[pyo3(item)]
+    threads: Option<usize>,
+}
+
+/// Classifies nodes by their vectors.
+#[pyfunction]
+pub(crate) fn classify(
+    py: Python<'_>,
+    vectors: PyReadonlyArray2<'_, f32>,
+    ids: Vec<String>,
+    labels: GivenLabels,
+    given: GivenClassify,
+) -> PyResult<String> {
+    let settings = ClassifySettings {
+        train: given.train,
+        repeats: given.repeats,
+        seed: given.seed,
+        c: given.c.parse().map_err(to_python)?,
+        l2norm: given.l2norm,
+        standardise: given.standardise,
+        max_iter: given.max_iter,
+    };
+    on_vectors(py, &vectors, &ids, &labels, given.threads, |vectors, labels, pool, watch| {
+        evaluate::classify(vectors, labels, &settings, pool, watch)
+    })
+}
+
+/// Settings of [`cluster`], by name.
+#[derive(FromPyObject)]
+pub(crate) struct GivenCluster {
+    #[pyo3(item)]
+    k: Option<usize>,
+    #[pyo3(item)]
+    repeats: usize,
+    #[pyo3(item)]
+    restarts: usize,
+    #[pyo3(item)]
+    seed: u64,
+    #[pyo3(item)]
+    max_iter: usize,
+    #[pyo3(item)]
+    average: String,
+    #[pyo3(item)]
+    l2norm: bool,
+    #[pyo3(item)]
+    standardise: bool,
+    #[pyo3(item)]
+    threads: Option<usize>,
+}
+
+/// Clusters nodes by their vectors and compares with labels.
+#[pyfunction]
+pub(crate) fn cluster(
+    py: Python<'_>,
+    vectors: PyReadonlyArray2<'_, f32>,
+    ids: Vec<String>,
+    labels: GivenLabels,
+    given: GivenCluster,
+) -> PyResult<String> {
+    let average = match given.average.as_str() {
+        "arithmetic" => Average::Arithmetic,
+        "geometric" => Average::Geometric,
+        "min" => Average::Min,
+        "max" => Average::Max,
+        other => {
+            let sentence = format!("average = {other:?} is not one of arithmetic, geometric, min, max");
+            return Err(PyValueError::new_err(sentence));
+        }
+    };
+    let settings = ClusterSettings {
+        k: given.k,
+        repeats: given.repeats,
+        restarts: given.restarts,
+        seed: given.seed,
+        max_iter: given.max_iter,
+        average,
+        l2norm: given.l2norm,
+        standardise: given.standardise,
+    };
+    on_vectors(py, &vectors, &ids, &labels, given.threads, |vectors, labels, pool, watch| {
+        evaluate::cluster(vectors, labels, &settings, pool, watch)
+    })
+}
+
+fn on_vectors<R: Serialize + Send>(
+    py: Python<'_>,
+    vectors: &PyReadonlyArray2<'_, f32>,
+    ids: &[String],
+    labels: &GivenLabels,
+    threads: Option<usize>,
+    work: impl FnOnce(&Vectors<'_>, &Labels, &Pool, &mut evaluate::Watch<'_>) -> Result<R, Error> + Send,
+) -> PyResult<String> {
+    let (rows, dim) = (vectors.shape()[0], vectors.shape()[1]);
+    let values = vectors.as_slice()?;
+    let mut watch = Watch::new(None);
+    let result = py.detach(|| {
+        let labels = match labels {
+            GivenLabels::File(path) => Labels::open(path, NetworkBuilder::with_nodes(ids)?.nodes())?,
+            GivenLabels::Sets(sets) => Labels::from_sets(ids, sets)?,
+        };
+        let vectors = Vectors::new(values, rows, dim)?;
+        work(&vectors, &labels, &Pool::new(threads)?, &mut |_| watch.look(&[]))
+    });
+    json(&watch.outcome(result)?)
+}
+
+/// Hides edges, embeds what is left, and looks whether hidden edges are found again.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they are the settings, by name")]
+pub(crate) fn links(
+    py: Python<'_>,
+    network: &PyNetwork,
+    parameters: &Bound<'_, PyDict>,
+    view: Option<String>,
+    hide: f64,
+    repeats: usize,
+    seed: u64,
+    score: &str,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let config: Config = config(parameters)?;
+    config.check().map_err(to_python)?;
+    let score = match score {
+        "cosine" => LinkScore::Cosine,
+        "dot" => LinkScore::Dot,
+        _ => return Err(PyValueError::new_err(format!("score = {score:?} is not one of cosine, dot"))),
+    };
+    let settings = LinkSettings { view, hide, repeats, seed, score };
+    let network = &network.network;
+    let (result, watch) = py.detach(|| {
+        // Both the embedding and the evaluation look, one after the other on this thread.
+        let watch = RefCell::new(Watch::new(callback));
+        let result = hide_and_embed(network, &config, &settings, &watch);
+        (result, watch.into_inner())
+    });
+    json(&watch.outcome(result)?)
+}
+
+fn hide_and_embed(
+    network: &Network,
+    config: &Config,
+    settings: &LinkSettings,
+    watch: &RefCell<Watch>,
+) -> Result<evaluate::Links, Error> {
+    let embed = |rest: &Network, _: usize| {
+        let fit = config.fit_with(rest, &Local, &mut |_| watch.borrow_mut().look(&[]))?;
+        Ok((fit.embedding.values().to_vec(), fit.embedding.dim()))
+    };
+    evaluate::links(network, settings, &Pool::new(config.threads)?, embed, &mut |step| {
+        watch.borrow_mut().look(&[("done", Fact::Whole(step.done)), ("total", Fact::Whole(step.total))])
+    })
+}
+
+fn json<T: Serialize>(result: &T) -> PyResult<String> {
+    serde_json::to_string(result).map_err(|error| PyValueError::new_err(error.to_string()))
+}
