@@ -152,6 +152,20 @@ mod tests {
         assert!(one != laid_out(&embedding, 1, 1));
     }
 
+    /// Other tests may run with the switch thrown: it may not matter to them, and that is the point.
+    #[test]
+    fn machines_without_wide_vectors_get_the_same_bits() {
+        use crate::linalg::kernels::PORTABLE;
+        use std::sync::atomic::Ordering;
+
+        let embedding = groups(50, 16);
+        let wide = laid_out(&embedding, 0, 2);
+        PORTABLE.store(true, Ordering::Relaxed);
+        let portable = laid_out(&embedding, 0, 2);
+        PORTABLE.store(false, Ordering::Relaxed);
+        assert!(wide == portable);
+    }
+
     #[test]
     fn tiny_and_uniform_embeddings_have_a_picture() {
         for each in [0, 1, 2, 3] {

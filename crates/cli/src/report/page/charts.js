@@ -14,7 +14,7 @@ const series = (field, first) => viewNames.map((name) => {
 const lineChart = (box, lines, { scale, ticks, label, from }) => {
   const wide = Math.max(300, Math.min(620, box.clientWidth || 520)), high = 250;
   const longest = viewNames.reduce((most, name) => Math.max(most, name.length), 0);
-  const margin = { left: 44, right: Math.min(130, 14 + 7 * Math.min(longest, 16)), top: 10, bottom: 38 };
+  const margin = { left: 54, right: Math.min(130, 14 + 7 * Math.min(longest, 16)), top: 10, bottom: 38 };
   const x = (stage) => margin.left + (stage - from) / Math.max(1, stageCount - from) * (wide - margin.left - margin.right);
   const y = (value) => high - margin.bottom - scale(value) * (high - margin.top - margin.bottom);
   const svg = draw("svg", { viewBox: `0 0 ${wide} ${high}`, width: "100%", role: "img", "aria-label": box.dataset.about });

@@ -1,12 +1,15 @@
 // What the points can be coloured by. A mode sorts the drawn nodes into classes; a class has a name, a colour and nodes.
 
-const classesBy = (classOf, names, order = [...names.keys()]) => {
+const classesBy = (classOf, names) => {
   const members = names.map(() => []);
   const rest = [];
   for (const node of places.drawn) {
     const found = classOf(node);
     (found === undefined || found < 0 ? rest : members[found]).push(node);
   }
+  const order = [...names.keys()];
+  // Where colours do not suffice for all, the largest classes get them.
+  if (names.length > 10) order.sort((a, b) => members[b].length - members[a].length);
   const classes = order.map((name, index) => ({ name: names[name], index, nodes: members[name] })).filter((c) => c.nodes.length);
   if (rest.length) classes.push({ name: "none", index: GREY, nodes: rest });
   return classes;
