@@ -32,8 +32,8 @@ def test_the_command_lines_numbers(tmp_path, command):
     told = said("cluster", tmp_path / "out", "--labels", labels, "--repeats", 2)
     assert evaluate.cluster(model, labels, repeats=2)["runs"] == told["runs"]
     settings = ["--dim", 16, "--stages", 4]
-    told = said("links", tmp_path / "net", *settings, "--view-only", "view1", "--repeats", 1)
-    found = evaluate.links(tmp_path / "net", manyview.MNMF(dim=16, stages=4), view="view1", repeats=1)
+    told = said("links", tmp_path / "net", *settings, "--of", "view1", "--repeats", 1)
+    found = evaluate.links(tmp_path / "net", manyview.MNMF(dim=16, stages=4), of="view1", repeats=1)
     assert found["views"] == told["views"]
 
 

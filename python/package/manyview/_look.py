@@ -8,7 +8,7 @@ import numpy as np
 
 
 def origin(stages: list[dict[str, Any]], a: np.ndarray, b: np.ndarray | None) -> dict[str, Any]:
-    """Shares of the squared norm of ``a``, or of the cosine of ``a`` and ``b``, as ``manyview explain --json`` has them."""
+    """Shares of the squared norm of ``a``, or of the cosine of ``a`` and ``b``, as ``manyview explain --json`` has it."""
     other = a if b is None else b
     x, y = a.astype(np.float64), other.astype(np.float64)
     products = x * y

@@ -337,8 +337,8 @@ class MNMF:
     def explain(self, node: Any, other: Any = None) -> dict[str, Any]:
         """Which stages and views a node's vector, or the similarity of two nodes, comes from: ``manyview explain``.
 
-        A dict with ``total`` (the squared norm, or the cosine) and, as shares of it, ``consensus``, ``views`` and ``parts``.
-        Shares compare columns with each other, so they mean what they say for ``scale="balanced"``.
+        A dict with ``total`` (the squared norm, or the cosine) and, as shares of it, ``consensus``, ``views`` and
+        ``parts``. Shares compare columns with each other, so they mean what they say for ``scale="balanced"``.
         """
         beside = None if other is None else self.embedding_[self._row(other)]
         return _look.origin(self.stages_, self.embedding_[self._row(node)], beside)

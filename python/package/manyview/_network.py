@@ -189,8 +189,8 @@ class Network:
     ) -> dict[str, Any]:
         """What the views are like and how far they agree, as ``manyview views --json`` prints it.
 
-        A dict with ``nodes``, ``views`` (edges, isolated, degree, entries), ``overlap`` (for each two views the share of nodes
-        whose neighbourhoods have a Jaccard coefficient above 0.5) and, with ``proximity``, ``correlation``.
+        A dict with ``nodes``, ``views`` (edges, isolated, degree, entries), ``overlap`` (for each two views the share of
+        nodes whose neighbourhoods have a Jaccard coefficient above 0.5) and, with ``proximity``, ``correlation``.
         """
         _check.flag("proximity", proximity)
         window, negative = _check.whole("window", window), _check.number("negative", negative)
@@ -285,7 +285,8 @@ def to_network(
         return Network.from_graphs([views], duplicates=duplicates, **how)
     if not isinstance(views, Mapping | list | tuple):
         raise TypeError(
-            f"views are a dict or list of matrices, graphs, tables or paths, a graph, a table or a path, not {type(views).__name__}"
+            "views are a dict or list of matrices, graphs, tables or paths, a graph, a table or a path, "
+            f"not {type(views).__name__}"
         )
     kinds = {_kind(view) for view in (views.values() if isinstance(views, Mapping) else views)}
     if kinds == {"matrix"}:

@@ -105,25 +105,24 @@ def links(
     views: Any,
     model: MNMF | None = None,
     *,
-    view: str | None = None,
+    of: str | None = None,
     hide: float = 0.2,
     repeats: int = 3,
     score: str = "cosine",
-    seed: int = 0,
 ) -> dict[str, Any]:
-    """Hides a share of the edges of a view (or of all), embeds the rest, and scores hidden edges against non-edges.
+    """Hides a share of the edges of a view (``of``, or all), embeds the rest, and scores hidden edges against others.
 
-    ``views`` is anything that ``fit`` takes; ``model`` has the settings of the embedding and stays unfitted.
+    ``views`` is anything that ``fit`` takes; ``model`` has the settings of the embedding, its seed too, and stays unfitted.
     """
     model = MNMF() if model is None else model
     network = to_network(views, directed=model.directed, duplicates=model.duplicates, threads=model.threads)
     found = _native.links(
         network._native,
         model._checked(),
-        _check.text_or_none("view", view),
+        _check.text_or_none("of", of),
         _check.number("hide", hide),
         _check.whole("repeats", repeats),
-        _check.whole("seed", seed, most=2**64 - 1),
+        _check.whole("seed", model.seed, most=2**64 - 1),
         _check.text("score", score),
         None,
     )
@@ -164,4 +163,3 @@ def _labels(label: Any) -> list[str]:
     if isinstance(label, Iterable) and not isinstance(label, str):
         return [str(one) for one in label]
     return [str(label)]
-
