@@ -185,16 +185,19 @@ def evaluate(run):
     if not run.select("evaluate"):
         return
     run.say("## Evaluation", "")
-    run.say("11,000 x 256 vectors of 4 classes, all cores, files in to scores out. `classify`: 10 splits of 3 shares, C = 1, to scikit-learn's")
-    run.say("tolerance or tighter. `cluster`: 10 times the best of 10 starts of k-means. The notes are those of the first run.")
+    run.say("11,000 x 256 vectors of 4 classes, files in to scores out. `classify`: 10 splits of 3 shares, C = 1, to scikit-learn's tolerance or")
+    run.say("tighter. `cluster`: 10 times the best of 10 starts of k-means. Scores and iterations are those of the first run. The target is")
+    run.say("on all cores, against scikit-learn on one thread or on all cores, whichever is faster.")
     rows = []
     for task in run.values("evaluate", "what"):
-        us, them = (run.seconds("evaluate", what=task, who=who) for who in ("manyview", "scikit-learn"))
-        notes = [run.values("evaluate", "note", what=task, who=who)[0] for who in ("manyview", "scikit-learn")]
-        gain, best = ratio(them, us)
-        missed = run.judge(f"evaluate {task}: faster than scikit-learn", gain > 1, f"{gain:.1f} x")
-        rows.append([task, f"{time_of(us)}; {notes[0]}", f"{time_of(them)}; {notes[1]}", f"{gain:.1f} ({best:.1f}){missed}"])
-    run.table(("task", "us", "scikit-learn", "ratio"), rows)
+        seconds = {who: [run.seconds("evaluate", what=task, who=who, threads=threads) for threads in (1, "all")] for who in ("manyview", "scikit-learn")}
+        us, them = seconds["manyview"], seconds["scikit-learn"]
+        notes = [run.values("evaluate", "note", what=task, who=who)[0] for who in seconds]
+        one, gain = median(them[0]) / median(us[0]), min(map(median, them)) / median(us[1])
+        missed = run.judge(f"evaluate {task}, all cores: faster than scikit-learn", gain > 1, f"{gain:.1f} x")
+        times = [time_of(times) for times in (*us, *them)]
+        rows.append([task, *times, f"{one:.1f}", f"{gain:.1f}{missed}", f"{notes[0]}; {notes[1]}"])
+    run.table(("task", "us, 1 thread", "us, all", "them, 1 thread", "them, all", "1 to 1", "all to their best", "we; they"), rows)
 
 
 def write(folder):

@@ -14,7 +14,7 @@ fn says(line: &str, words: &[&str]) {
 
 #[test]
 fn help_tells_a_newcomer_what_to_type() {
-    says("--help", &["Usage: manyview", "embed", "proximity", "generate", "demo", "completions"]);
+    says("--help", &["Usage: manyview", "embed", "proximity", "evaluate", "generate", "demo", "completions"]);
     says("--help", &["manyview embed --view calls=calls.tsv", "numpy.load(\"result/embedding.npy\")"]);
     says(
         "help embed",
@@ -39,6 +39,16 @@ fn help_tells_a_newcomer_what_to_type() {
         ],
     );
     says("proximity --help", &["scipy.sparse.load_npz", "--window", "--negative", "[default: 5]"]);
+    says("evaluate --help", &["classify", "cluster", "links"]);
+    says(
+        "evaluate classify --help",
+        &["--labels <FILE>", "[default: 0.3,0.5,0.7]", "[default: 10]", "auto", "--json"],
+    );
+    says(
+        "evaluate cluster --help",
+        &["[default: the number of labels]", "[default: arithmetic]", "--restarts"],
+    );
+    says("evaluate links --help", &["[default: 0.2]", "[default: cosine]", "--dim", "--view <NAME=PATH>"]);
     says("generate --help", &["--nodes", "[default: 1000]", "labels.tsv", "--consensus", "[default: 0.5]"]);
     says("demo --help", &["digits", "[default: manyview-demo]", "--quiet"]);
     says("completions --help", &["bash", "zsh", "fish", "manyview completions bash >"]);
