@@ -19,6 +19,7 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 
+import evaluate
 import summary
 
 HERE = Path(__file__).resolve().parent
@@ -232,6 +233,9 @@ class Bench:
                 manyview(*command, "-o", self.work / "run", "--threads", 2)
                 self.record("run", what=name, who="manyview", threads=2, repeat=repeat, seconds=time.perf_counter() - began)
 
+    def evaluate(self):
+        evaluate.section(self, RELEASE / "manyview", step)
+
     def ranks(self):
         name = "planted-10M" if "planted-10M" in self.plan["nmf"] else "planted-1M"
         step("ranks of MPI")
@@ -317,7 +321,7 @@ def main():
     (args.out / "machine.txt").write_text(machine(args.command))
     began = time.time()
     bench = Bench(args.out, args.data, QUICK if args.quick else FULL)
-    for part in (bench.nmf, bench.equal_error, bench.proximity, bench.growth, bench.whole_runs, bench.ranks):
+    for part in (bench.nmf, bench.equal_error, bench.proximity, bench.growth, bench.whole_runs, bench.evaluate, bench.ranks):
         part()
     bench.file.close()
     with open(args.out / "machine.txt", "a") as file:

@@ -2,6 +2,8 @@
 
 #[path = "cli/embed.rs"]
 mod embed;
+#[path = "cli/evaluate.rs"]
+mod evaluate;
 #[path = "cli/explain.rs"]
 mod explain;
 #[path = "cli/generate.rs"]

@@ -20,6 +20,7 @@ fn help_tells_a_newcomer_what_to_type() {
             "Usage: manyview",
             "embed",
             "proximity",
+            "evaluate",
             "views",
             "report",
             "explain",
@@ -56,6 +57,16 @@ fn help_tells_a_newcomer_what_to_type() {
     says("report --help", &["DIR/report.html", "--labels", "nothing from outside"]);
     says("explain --help", &["NODE2", "--top", "[default: 5]"]);
     says("neighbors --help", &["cosine", "--count", "[default: 10]"]);
+    says("evaluate --help", &["classify", "cluster", "links"]);
+    says(
+        "evaluate classify --help",
+        &["--labels <FILE>", "[default: 0.3,0.5,0.7]", "[default: 10]", "auto", "--json"],
+    );
+    says(
+        "evaluate cluster --help",
+        &["[default: the number of labels]", "[default: arithmetic]", "--restarts"],
+    );
+    says("evaluate links --help", &["[default: 0.2]", "[default: cosine]", "--dim", "--view <NAME=PATH>"]);
     says("generate --help", &["--nodes", "[default: 1000]", "labels.tsv", "--consensus", "[default: 0.5]"]);
     says("demo --help", &["digits", "[default: manyview-demo]", "--quiet"]);
     says("completions --help", &["bash", "zsh", "fish", "manyview completions bash >"]);

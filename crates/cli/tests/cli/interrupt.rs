@@ -112,6 +112,23 @@ fn during_stages() {
 }
 
 #[test]
+fn during_an_evaluation() {
+    let place = Place::new();
+    place.done("generate --nodes 2000 --views 1 --communities 40 -q -o net");
+    place.done("embed net --dim 128 --stages 4 --max-iter 5 -q -o result");
+    for task in ["classify --c auto --repeats 1000", "cluster --restarts 1000 --repeats 1000"] {
+        let line = format!("evaluate {task} result --labels net/labels.tsv");
+        let mut running = start(&place, &line);
+        running.wait_for("2,000 nodes x 128 columns");
+        running.interrupt();
+    }
+    let mut running = start(&place, "evaluate links net --repeats 1000");
+    running.wait_for("embedding without hidden edges");
+    running.interrupt();
+    assert_eq!(place.names("."), ["net", "result"]);
+}
+
+#[test]
 fn finished_stages_are_kept_and_taken_up() {
     let place = Place::new();
     place.done("generate --nodes 1500 --views 2 -q -o net");

@@ -130,7 +130,7 @@ pub fn cluster(
     let plain = Vectors { values: &scaled, ..*vectors };
     let standardised = settings.standardise.then(|| pool.run(|| standardised(&plain, &rows)));
     let vectors = Vectors { values: standardised.as_deref().unwrap_or(&scaled), ..*vectors };
-    let nodes = Nodes { vectors: &vectors, rows: &rows };
+    let nodes = pool.run(|| Nodes::new(&vectors, &rows));
     let found = nodes.best_of(
         k,
         settings.repeats,

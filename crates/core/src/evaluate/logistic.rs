@@ -30,7 +30,7 @@ const GAP: f64 = 1e-9;
 const GRADIENT: f64 = 1e-4;
 
 /// Steps that L-BFGS remembers.
-const MEMORY: usize = 10;
+const MEMORY: usize = 30;
 
 /// Vectors minus shift, over scale, are what the penalty sees.
 #[derive(Clone, Debug)]

@@ -1,0 +1,232 @@
+//! Centres, the distances from them, and what is carried along from one iteration to the next.
+//!
+//! Invariant: a node's bounds hold whatever rounding did: `upper` is no less than the distance to its centre, `lower` no
+//! more than that to any other.
+
+use super::Nodes;
+use crate::evaluate::kernels::{
+    GROUP, LANES, Lanes, add_multiple, four_distances, four_products, product, stride, totals,
+};
+
+/// A share of the squared lengths that rounding cannot exceed in vectors of less than a hundred thousand columns.
+const ROUNDING: f64 = 1e-11;
+
+/// Where the centres are: a padded row for each, and rows of zeros up to a multiple of [`GROUP`].
+#[derive(Clone)]
+pub(super) struct Centres {
+    pub(super) count: usize,
+    pub(super) stride: usize,
+    pub(super) values: Vec<f64>,
+}
+
+/// What is known of a node.
+#[derive(Clone, Copy)]
+pub(super) struct Bound {
+    pub(super) cluster: u32,
+    /// At least the distance to its centre.
+    pub(super) upper: f64,
+    /// At most the distance to any other centre.
+    pub(super) lower: f64,
+}
+
+/// The clusters: sums of their vectors, and how many those are. A block's moves have the same form.
+#[derive(Clone)]
+pub(super) struct Totals {
+    pub(super) sums: Centres,
+    pub(super) sizes: Vec<i64>,
+}
+
+/// Room for the distances of one node, used again for the next.
+pub(super) struct Scratch {
+    pub(super) lanes: Vec<Lanes>,
+    /// Squared, from each centre.
+    pub(super) distances: Vec<f64>,
+}
+
+impl Scratch {
+    pub(super) fn new(centres: &Centres) -> Self {
+        let lanes = vec![[[0.0; LANES]; GROUP]; centres.count.div_ceil(GROUP)];
+        Scratch { lanes, distances: vec![0.0; centres.count] }
+    }
+}
+
+impl Centres {
+    pub(super) fn zeros(count: usize, dim: usize) -> Self {
+        let stride = stride(dim);
+        Centres { count, stride, values: vec![0.0; count.next_multiple_of(GROUP) * stride] }
+    }
+
+    pub(super) fn row(&self, centre: usize) -> &[f64] {
+        &self.values[centre * self.stride..][..self.stride]
+    }
+
+    pub(super) fn row_mut(&mut self, centre: usize) -> &mut [f64] {
+        &mut self.values[centre * self.stride..][..self.stride]
+    }
+
+    /// The squared length of each centre.
+    pub(super) fn norms(&self) -> Vec<f64> {
+        (0..self.count).map(|centre| product(self.row(centre), self.row(centre))).collect()
+    }
+
+    /// Squared distances from all centres by way of inner products, which takes half the time.
+    ///
+    /// They are wrong by up to [`ROUNDING`] of the squared lengths, and may fall below zero.
+    #[inline(always)]
+    pub(super) fn rough_distances(&self, wide: &[f64], norm: f64, norms: &[f64], scratch: &mut Scratch) {
+        let groups = self.values.chunks_exact(GROUP * self.stride);
+        for (four, lanes) in groups.zip(&mut scratch.lanes) {
+            four_products(four, wide, lanes);
+        }
+        let found = scratch.distances.chunks_mut(GROUP).zip(norms.chunks(GROUP));
+        for (lanes, (found, norms)) in scratch.lanes.iter().zip(found) {
+            for ((found, product), centre) in found.iter_mut().zip(totals(lanes)).zip(norms) {
+                *found = (norm - 2.0 * product) + centre;
+            }
+        }
+    }
+
+    /// Squared distances of a padded row from all centres.
+    #[inline(always)]
+    pub(super) fn distances(&self, wide: &[f64], scratch: &mut Scratch) {
+        let groups = self.values.chunks_exact(GROUP * self.stride);
+        for (four, lanes) in groups.zip(&mut scratch.lanes) {
+            four_distances(four, wide, lanes);
+        }
+        for (lanes, found) in scratch.lanes.iter().zip(scratch.distances.chunks_mut(GROUP)) {
+            found.copy_from_slice(&totals(lanes)[..found.len()]);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn distance(&self, wide: &[f64], centre: usize, scratch: &mut Scratch) -> f64 {
+        let group = centre / GROUP * GROUP;
+        let four = &self.values[group * self.stride..][..GROUP * self.stride];
+        four_distances(four, wide, &mut scratch.lanes[0]);
+        totals(&scratch.lanes[0])[centre - group]
+    }
+
+    /// Half the distance from each centre to the nearest other one.
+    pub(super) fn half_gaps(&self) -> Vec<f64> {
+        let mut scratch = Scratch::new(self);
+        let mut of = |centre: usize| {
+            self.distances(self.row(centre), &mut scratch);
+            let others = scratch.distances.iter().enumerate().filter(|(other, _)| *other != centre);
+            others.fold(f64::INFINITY, |least, (_, &distance)| least.min(distance)).sqrt() / 2.0
+        };
+        (0..self.count).map(&mut of).collect()
+    }
+}
+
+impl Totals {
+    pub(super) fn zeros(k: usize, dim: usize) -> Self {
+        Totals { sums: Centres::zeros(k, dim), sizes: vec![0; k] }
+    }
+
+    /// Lets a node come (`sign` 1) or leave (-1).
+    #[inline(always)]
+    pub(super) fn count(&mut self, cluster: u32, wide: &[f64], sign: i64) {
+        add_multiple(self.sums.row_mut(cluster as usize), sign as f64, wide);
+        self.sizes[cluster as usize] += sign;
+    }
+
+    pub(super) fn add(&mut self, moves: &Totals) {
+        add_multiple(&mut self.sums.values, 1.0, &moves.sums.values);
+        self.sizes.iter_mut().zip(&moves.sizes).for_each(|(size, moved)| *size += moved);
+    }
+}
+
+/// What a run knows: where its centres are, and of each node which is nearest.
+pub(super) struct Run {
+    pub(super) centres: Centres,
+    pub(super) bounds: Vec<Bound>,
+    pub(super) totals: Totals,
+    pub(super) iterations: usize,
+    pub(super) converged: bool,
+}
+
+impl Run {
+    pub(super) fn new(nodes: &Nodes<'_>, centres: Centres) -> Self {
+        // Nodes of no cluster, infinitely far from it: the first pass looks at every one.
+        let unknown = Bound { cluster: u32::MAX, upper: f64::INFINITY, lower: 0.0 };
+        let totals = Totals::zeros(centres.count, nodes.vectors.dim());
+        Run { centres, bounds: vec![unknown; nodes.rows.len()], totals, iterations: 0, converged: false }
+    }
+
+    /// Puts centres into the middle of their clusters, and widens the bounds by what they moved.
+    pub(super) fn move_centres(&mut self) {
+        let Run { centres, totals, bounds, .. } = self;
+        let mut shifts = vec![0.0f64; centres.count];
+        for (cluster, shift) in shifts.iter_mut().enumerate() {
+            let size = totals.sizes[cluster];
+            if size == 0 {
+                continue;
+            }
+            let mut moved = 0.0;
+            for (old, sum) in centres.row_mut(cluster).iter_mut().zip(totals.sums.row(cluster)) {
+                let new = sum / size as f64;
+                moved += (new - *old) * (new - *old);
+                *old = new;
+            }
+            *shift = moved.sqrt();
+        }
+        let (farthest, most, next) = two_largest(&shifts);
+        for bound in bounds {
+            bound.upper += shifts[bound.cluster as usize];
+            bound.lower -= if bound.cluster == farthest { next } else { most };
+        }
+    }
+}
+
+/// Centres, and what is the same for every node that looks at them.
+pub(super) struct Look<'a> {
+    pub(super) centres: &'a Centres,
+    half_gaps: Vec<f64>,
+    norms: Vec<f64>,
+    longest: f64,
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn new(centres: &'a Centres) -> Self {
+        let norms = centres.norms();
+        let longest = norms.iter().fold(0.0f64, |most, &norm| most.max(norm));
+        Look { centres, half_gaps: centres.half_gaps(), norms, longest }
+    }
+
+    /// The distance up to which a node's own centre is the nearest.
+    #[inline(always)]
+    pub(super) fn settled(&self, bound: &Bound) -> f64 {
+        let gap = self.half_gaps.get(bound.cluster as usize);
+        gap.map_or(f64::NEG_INFINITY, |gap| gap.max(bound.lower))
+    }
+
+    /// The nearest centre of a padded row with this squared length.
+    #[inline(always)]
+    pub(super) fn nearest(&self, wide: &[f64], norm: f64, scratch: &mut Scratch) -> Bound {
+        self.centres.rough_distances(wide, norm, &self.norms, scratch);
+        let (cluster, nearest, second) = two_nearest(&scratch.distances);
+        let slack = ROUNDING * (norm + self.longest);
+        Bound { cluster, upper: (nearest.max(0.0) + slack).sqrt(), lower: (second - slack).max(0.0).sqrt() }
+    }
+}
+
+/// The nearest centre (the first of several), its squared distance, and that of the next.
+#[inline(always)]
+pub(super) fn two_nearest(distances: &[f64]) -> (u32, f64, f64) {
+    let (mut cluster, mut nearest, mut second) = (0, f64::INFINITY, f64::INFINITY);
+    for (at, &distance) in distances.iter().enumerate() {
+        if distance < nearest {
+            (cluster, nearest, second) = (at as u32, distance, nearest);
+        } else if distance < second {
+            second = distance;
+        }
+    }
+    (cluster, nearest, second)
+}
+
+/// The place of the largest, the largest, and the next largest.
+fn two_largest(numbers: &[f64]) -> (u32, f64, f64) {
+    let minus: Vec<f64> = numbers.iter().map(|number| -number).collect();
+    let (place, largest, next) = two_nearest(&minus);
+    (place, -largest, if next.is_finite() { -next } else { 0.0 })
+}
