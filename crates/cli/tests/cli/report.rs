@@ -31,7 +31,7 @@ fn labels_come_along() {
     let run = place.done("report result --labels labels.tsv -o page.html");
     assert!(run.err.contains("labels.tsv: 2 labels; 1 node in it not in the result"), "{}", run.err);
     let page = place.text("page.html");
-    assert!(page.contains(r#""names":["blue","red"],"of":[[1],[1,0],[],"#), "the labels are in the page");
+    assert!(page.contains(r#""names":["blue","red"],"of":[[1],[0,1],[],"#), "the labels are in the page");
     assert_eq!(place.names("result").len(), 3);
 }
 
@@ -64,7 +64,7 @@ fn what_is_no_result_is_refused() {
     place.fails("report result -o result", 1, &["is a folder where a file is expected"]);
     place.fails("report result -o ..", 2, &[".. is no name of a file"]);
     place.write("labels.tsv", "ann red\n");
-    place.fails("report result --labels labels.tsv", 1, &["labels.tsv:1", "a node, a tab and its label"]);
+    place.fails("report result --labels labels.tsv", 1, &["labels.tsv:1", "expected a node and a label"]);
 }
 
 #[test]
