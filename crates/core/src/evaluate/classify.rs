@@ -229,7 +229,7 @@ pub fn classify(
             Cost::Fixed(cost) => cost,
             Cost::Auto => trainer.choose_cost(&split.train, settings.seed, *repeat, cancelled)?,
         };
-        let trained = trainer.train(&split.train, cost, None, cancelled)?;
+        let trained = trainer.train(&split.train, cost, true, None, cancelled)?;
         Some(trainer.test(&trained, split, *repeat, cost))
     };
     let total = jobs.len();

@@ -15,7 +15,7 @@ use crate::linalg::Csr;
 use crate::network::{Network, Nodes, View};
 use crate::random::{Key, Stream, text_key};
 
-const EDGES: u64 = 0x6564_6765_73;
+const EDGES: u64 = 0x0065_6467_6573;
 const NON_EDGES: u64 = 0x6e6f_6e65;
 
 /// Two nodes, the smaller number first.

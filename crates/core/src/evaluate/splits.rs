@@ -24,7 +24,7 @@ pub struct Split {
 
 /// Sets splits apart from whatever else is made from the seed.
 const SPLITS: u64 = 0x7370_6c69_7473;
-const FOLDS: u64 = 0x666f_6c64_73;
+const FOLDS: u64 = 0x0066_6f6c_6473;
 
 impl Labels {
     /// The split of one repeat: a share of the labelled nodes trains, the others are tested.

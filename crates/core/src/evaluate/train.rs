@@ -44,18 +44,20 @@ pub(super) enum OneAgainstRest {
 }
 
 impl Trainer<'_> {
-    /// Trains on some rows, from zero or from an earlier classifier of the same rows; `None` when cancelled.
+    /// Trains on some rows, from zero or from an earlier classifier of the same rows, to the end or (not `exact`) well
+    /// enough to compare; `None` when cancelled.
     pub(super) fn train(
         &self,
         rows: &[u32],
         cost: f64,
+        exact: bool,
         start: Option<&Trained>,
         cancelled: &AtomicBool,
     ) -> Option<Trained> {
         let frame = Frame::new(&self.vectors, rows, self.standardise, &self.curvature);
         let fit = |classes: &[u32], outputs: usize, start: Option<&Fitted>| {
             let (vectors, curvature, frame) = (&self.vectors, &self.curvature, &frame);
-            Task { vectors, curvature, frame, rows, classes, outputs, cost, max_iter: self.max_iter }
+            Task { vectors, curvature, frame, rows, classes, outputs, cost, max_iter: self.max_iter, exact }
                 .fit(start, cancelled)
         };
         if self.multi_label {
@@ -116,7 +118,7 @@ impl Trainer<'_> {
             let mut found = Vec::with_capacity(COSTS.len());
             // From strong penalties to weak ones, each from where the last ended: the minima lie close together.
             for cost in COSTS {
-                let trained = self.train(&train, cost, start.as_ref(), cancelled)?;
+                let trained = self.train(&train, cost, false, start.as_ref(), cancelled)?;
                 let mut decisions = Decisions::new(self.labels.names().len());
                 for &row in &test {
                     decisions.add(self.labels.of(row as usize), &trained.predict(&self.vectors, row).given);

@@ -70,7 +70,8 @@ impl Nodes<'_> {
         let norms = candidates.norms();
         let nodes = self.rows.par_chunks(block).zip(self.norms.par_chunks(block));
         let blocks = nodes.zip(distances.par_chunks(block));
-        let of_block = |(((rows, own), distances), nearer): (((&[u32], &[f64]), &[f64]), &mut [f64])| {
+        type Block<'a> = (((&'a [u32], &'a [f64]), &'a [f64]), &'a mut [f64]);
+        let of_block = |(((rows, own), distances), nearer): Block<'_>| {
             let mut sums = vec![0.0; count];
             let (mut wide, mut scratch) = (vec![0.0; candidates.stride], Scratch::new(&candidates));
             vectorised(
