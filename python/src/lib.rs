@@ -2,7 +2,7 @@
 //! a person sees are Python, in `package/manyview/`.
 //!
 //! Invariant: the interpreter's lock is released while work is done, every loop that may take long looks for Ctrl-C
-//! through [`watch::Watch`], and all threads belong to a pool that ends with the call. So a fork between two calls
+//! through `watch::Watch`, and all threads belong to a pool that ends with the call. So a fork between two calls
 //! inherits nothing that is half alive.
 
 mod arrays;
