@@ -46,7 +46,8 @@ pub(crate) fn evaluation(
 fn or_say(table: Result<ScoreTable, Error>, reporter: &mut Reporter) -> Result<Option<ScoreTable>, Error> {
     match table {
         Ok(table) => Ok(Some(table)),
-        Err(Error::Network(sentence)) => {
+        // The settings are ours, so a complaint about them is one about too few nodes or labels.
+        Err(Error::Network(sentence) | Error::Config(sentence)) => {
             reporter.say(&format!("not measured: {sentence}"));
             Ok(None)
         }
