@@ -200,7 +200,7 @@ impl Contingency {
                             - log_factorial[both]
                             - log_factorial[row - both]
                             - log_factorial[column - both]
-                            - log_factorial[total - row - column + both],
+                            - log_factorial[total + both - row - column],
                     );
                     expected += both as f64 / total as f64 * (independent + libm::log(both as f64)) * chance;
                 }
