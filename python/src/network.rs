@@ -10,6 +10,7 @@ use manyview::proximity::{self, proximity};
 use manyview::summary::summarise;
 use manyview::{Config, Error, Network};
 use numpy::Element;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -79,12 +80,6 @@ impl PyNetwork {
         Ok(PyNetwork { network: watch.outcome(result)?, notes: Vec::new() })
     }
 
-    /// Number of nodes.
-    #[getter]
-    fn nodes(&self) -> usize {
-        self.network.nodes().len()
-    }
-
     /// Ids as text, in row order.
     fn ids(&self) -> Vec<&str> {
         self.network.nodes().iter().collect()
@@ -135,49 +130,46 @@ impl PyNetwork {
         serde_json::to_string(&summary).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// A view's proximity matrix in 32 bits.
-    fn proximity_f32<'py>(
+    /// A view's proximity matrix as a matrix by rows, in 64 bits if `double`, else in 32.
+    #[expect(clippy::too_many_arguments, reason = "they are the settings, by name")]
+    fn proximity<'py>(
         &self,
         py: Python<'py>,
         view: &str,
         window: usize,
         negative: f64,
         isolated_nodes: &Bound<'py, PyAny>,
+        double: bool,
         threads: Option<usize>,
-    ) -> PyResult<CsrArrays<'py, f32>> {
-        near(py, self.view(view)?, window, negative, isolated_nodes, threads)
-    }
-
-    /// A view's proximity matrix in 64 bits.
-    fn proximity_f64<'py>(
-        &self,
-        py: Python<'py>,
-        view: &str,
-        window: usize,
-        negative: f64,
-        isolated_nodes: &Bound<'py, PyAny>,
-        threads: Option<usize>,
-    ) -> PyResult<CsrArrays<'py, f64>> {
-        near(py, self.view(view)?, window, negative, isolated_nodes, threads)
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let view = self.view(view)?;
+        let settings = checked_settings(window, negative, isolated_nodes, threads)?;
+        if double {
+            near::<f64>(py, view, settings, threads)?.into_bound_py_any(py)
+        } else {
+            near::<f32>(py, view, settings, threads)?.into_bound_py_any(py)
+        }
     }
 }
 
 impl PyNetwork {
     fn view(&self, name: &str) -> PyResult<&View> {
         let found = self.network.views().iter().find(|view| view.name == name);
-        found.ok_or_else(|| PyKeyError::new_err(format!("there is no view {name:?}")))
+        found.ok_or_else(|| {
+            PyKeyError::new_err(format!(
+                "there is no view {name:?}; the views are {}",
+                self.names().join(", ")
+            ))
+        })
     }
 }
 
 fn near<'py, T: Real + Element>(
     py: Python<'py>,
     view: &View,
-    window: usize,
-    negative: f64,
-    isolated_nodes: &Bound<'py, PyAny>,
+    settings: proximity::Settings,
     threads: Option<usize>,
 ) -> PyResult<CsrArrays<'py, T>> {
-    let settings = checked_settings(window, negative, isolated_nodes, threads)?;
     let mut watch = Watch::new(None);
     let result = py.detach(|| {
         let pool = Pool::new(threads)?;

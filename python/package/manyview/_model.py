@@ -347,7 +347,7 @@ class MNMF:
         self._check_fitted()
         rows = np.flatnonzero(self.nodes_ == node)
         if len(rows) != 1:
-            raise ValueError(f"there is no node {node!r}")
+            raise ValueError(f"there is no node {node!r}; nodes_ has them all")
         return int(rows[0])
 
     # Keeping

@@ -174,9 +174,8 @@ class Network:
         threads: int | None = None,
     ) -> sp.csr_matrix:
         """The proximity matrix of a view; see :func:`manyview.proximity`."""
-        single = np.dtype(dtype) == np.float32
-        compute = self._native.proximity_f32 if single else self._native.proximity_f64
-        return self._matrix(compute(view, window, negative, isolated, threads))
+        double = np.dtype(dtype) == np.float64
+        return self._matrix(self._native.proximity(view, window, negative, isolated, double, threads))
 
     def summary(
         self,
