@@ -4,10 +4,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most memory the process has held at once, in bytes; `None` where the system does not tell.
+///
+/// Never less than an earlier answer: Linux counts pages per thread and adds them up now and then, so two readings
+/// of its high-water mark may differ by some pages either way.
 pub fn peak_resident_bytes() -> Option<u64> {
-    kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+    static HIGHEST: AtomicU64 = AtomicU64::new(0);
+    let now = kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")?;
+    Some(now.max(HIGHEST.fetch_max(now, Ordering::Relaxed)))
 }
 
 /// What the process may hold in all, in bytes: what it holds already and what the machine could still give it
