@@ -50,6 +50,7 @@
 //! - [`estimate`]: what a fit will need, before it runs;
 //! - [`nmf`]: one stage, as a factorisation of several matrices with a common left factor;
 //! - [`stages`]: the whole method, [`Config::fit`], and the record of a run; [`embedding`]: its result;
+//! - [`methods`]: the methods it is compared with;
 //! - [`overlap`], [`summary`]: what views are like, and how far they agree;
 //! - [`explain`], [`neighbors`], [`layout`]: which views a vector comes from, who is near whom, and a picture;
 //! - [`evaluate`]: how good vectors are, of this method or any other;
@@ -73,6 +74,7 @@ pub mod io;
 pub mod layout;
 pub mod linalg;
 pub mod memory;
+pub mod methods;
 pub mod neighbors;
 pub mod network;
 pub mod nmf;

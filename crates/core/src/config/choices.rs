@@ -1,7 +1,5 @@
 //! Settings that are a choice among names. A name is the same on the command line, in Python and in `run.json`.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
 /// Gives an enum its names: `ALL`, `name()`, `from_name()`, `help()`, and both ways between files and names.
 macro_rules! named {
     ($type:ident: $($variant:ident = $name:literal, $help:literal;)*) => {
@@ -25,20 +23,21 @@ macro_rules! named {
             }
         }
 
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.name())
             }
         }
 
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
                 let name = String::deserialize(deserializer)?;
-                Self::from_name(&name).ok_or_else(|| de::Error::unknown_variant(&name, &[$($name),*]))
+                Self::from_name(&name).ok_or_else(|| serde::de::Error::unknown_variant(&name, &[$($name),*]))
             }
         }
     };
 }
+pub(crate) use named;
 
 /// A set of settings that belong together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 mod choices;
 mod plan;
 
+pub(crate) use choices::named;
 pub use choices::{Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver, StopRule};
 pub(crate) use plan::largest_remainder;
 pub use plan::{Kind, Plan, Split, Stage};

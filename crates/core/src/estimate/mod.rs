@@ -187,19 +187,9 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
     use crate::generate::Planted;
-    use crate::network::{Duplicates, NetworkBuilder};
 
     fn planted(planted: &Planted) -> Network {
-        let made = planted.generate().unwrap();
-        let ids: Vec<String> = (0..planted.nodes).map(|node| node.to_string()).collect();
-        let mut builder = NetworkBuilder::with_nodes(ids.iter()).unwrap();
-        for view in &made.views {
-            let index = builder.add_view(&view.name, false, Duplicates::Sum).unwrap();
-            for &(source, target) in &view.edges {
-                builder.add_edge(index, source, target, 1.0).unwrap();
-            }
-        }
-        builder.build().unwrap()
+        planted.generate().unwrap().network().unwrap()
     }
 
     fn entries(config: &Config, view: &View) -> f64 {

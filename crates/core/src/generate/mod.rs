@@ -13,7 +13,7 @@ mod write;
 
 use rayon::prelude::*;
 
-use crate::network::Nodes;
+use crate::network::{Duplicates, Network, NetworkBuilder, Nodes};
 use crate::random::{Key, Stream, open_unit_f64, text_key};
 use crate::{Error, Result};
 use edges::{Plan, draw_edges};
@@ -260,6 +260,23 @@ impl PlantedNetwork {
         let mut nodes = Nodes::default();
         (0..self.settings.nodes).for_each(|node| nodes.push(&format!("n{node}")));
         nodes
+    }
+
+    /// The network as the methods take it.
+    ///
+    /// # Errors
+    /// [`Error::Network`] when a view has no edges.
+    pub fn network(&self) -> Result<Network> {
+        let nodes = self.nodes();
+        let mut builder = NetworkBuilder::with_nodes(nodes.iter())?;
+        for made in &self.views {
+            let view = builder.add_view(&made.name, false, Duplicates::Sum)?;
+            for (at, &(source, target)) in made.edges.iter().enumerate() {
+                let weight = made.weights.as_ref().map_or(1.0, |weights| f64::from(weights[at]));
+                builder.add_edge(view, source, target, weight)?;
+            }
+        }
+        builder.build()
     }
 }
 

@@ -1,0 +1,144 @@
+"""Which settings should be the default? Scores of variants on every labelled network, and a table that shows them.
+
+python3 bench/validate.py run --data DIR --set defaults -o docs/results/defaults.tsv      (goes on where it stopped)
+python3 bench/validate.py table docs/results/defaults.tsv > docs/results/defaults.md
+
+DIR holds a folder with edge lists and labels.tsv for each network. Uses the command line alone; Python's standard library
+is enough. Scores do not depend on the machine, so it need not be quiet.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import mean
+
+BINARY = Path(__file__).parent.parent / "target" / "release" / "manyview"
+FIELDS = ("network", "variant", "options", "seed", "f1_30", "f1_50", "f1_70", "macro_30", "macro_50", "macro_70", "f1_auto", "nmi", "ami", "seconds")
+SHARES = ("30", "50", "70")
+# The first is what the others are compared with.
+SETS = {
+    "defaults": {
+        "default": "",
+        "shared, gamma 0.1": "--consensus shared --gamma 0.1",
+        "shared, gamma 1.5": "--consensus shared --gamma 1.5",
+        "shared, gamma 2": "--consensus shared --gamma 2",
+        "shared, gamma 5": "--consensus shared --gamma 5",
+        "shared, gamma 50": "--consensus shared --gamma 50",
+        "shared, gamma 5, normalise none": "--consensus shared --gamma 5 --normalise none",
+        "shared, gamma 0.1, normalise none": "--consensus shared --gamma 0.1 --normalise none",
+        "normalise max": "--normalise max",
+        "share equal": "--share equal",
+        "scale raw": "--scale raw",
+        "no consensus stage": "--consensus-stages 0",
+        "1 consensus stage": "--consensus-stages 1",
+        "3 consensus stages": "--consensus-stages 3",
+        "4 consensus stages": "--consensus-stages 4",
+        "8 consensus stages": "--consensus-stages 8",
+        "negative 2": "--negative 2",
+        "negative 5": "--negative 5",
+        "negative 5, 1 consensus stage": "--negative 5 --consensus-stages 1",
+        "4 stages": "--stages 4",
+        "16 stages": "--stages 16",
+        "window 3": "--window 3",
+        "window 10": "--window 10",
+    },
+    "presets": {"default": "", "paper": "--preset paper", "authors": "--preset authors"},
+}
+
+
+def call(*words):
+    words = [str(word) for word in words]
+    done = subprocess.run([BINARY, *words], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"manyview {' '.join(words)}\n{done.stderr}")
+    return done.stdout
+
+
+def score(network, options, seed, repeats):
+    """A row of scores: micro- and macro-F1 with C = 1, micro-F1 at one half with C chosen, NMI, AMI."""
+    labels = network / "labels.tsv"
+    with tempfile.TemporaryDirectory() as folder:
+        call("embed", network, "-o", folder, "--force", "-q", "--no-checkpoint", "--seed", seed, *options.split())
+        seconds = json.loads((Path(folder) / "run.json").read_text())["seconds"]["total"]
+        ask = ("--labels", labels, "--seed", seed, "--json", "-q")
+        found = json.loads(call("evaluate", "classify", folder, *ask, "--repeats", repeats))
+        auto = json.loads(call("evaluate", "classify", folder, *ask, "--repeats", 1, "--train", 0.5, "--c", "auto"))
+        row = {"f1_auto": auto["shares"][0]["micro_f1"]["mean"], "nmi": "", "ami": "", "seconds": round(seconds, 2)}
+        for share, scores in zip(SHARES, found["shares"], strict=True):
+            row |= {f"f1_{share}": scores["micro_f1"]["mean"], f"macro_{share}": scores["macro_f1"]["mean"]}
+        if not found["multi_label"]:
+            clusters = json.loads(call("evaluate", "cluster", folder, *ask, "--repeats", repeats))
+            row |= {name: clusters[name]["mean"] for name in ("nmi", "ami")}
+    return {name: f"{value:.4f}" if isinstance(value, float) and name != "seconds" else value for name, value in row.items()}
+
+
+def views(network):
+    lists = (path for path in sorted(network.iterdir()) if not path.name.startswith(("labels", "SOURCE")))
+    return {f"{path.name.split('.')[0]} alone": f"--view {path.name.split('.')[0]}={path}" for path in lists}
+
+
+def run(arguments):
+    done = set()
+    if arguments.output.exists():
+        with arguments.output.open() as lines:
+            done = {(row["network"], row["variant"], row["seed"]) for row in csv.DictReader(lines, delimiter="\t")}
+    networks = sorted(path.parent for path in arguments.data.glob("*/labels.tsv"))
+    with arguments.output.open("a") as lines:
+        rows = csv.DictWriter(lines, FIELDS, delimiter="\t", lineterminator="\n")
+        if not done:
+            rows.writeheader()
+        for seed in range(arguments.seeds):
+            for variant, options in SETS[arguments.set].items():
+                for network in networks:
+                    if (network.name, variant, str(seed)) in done:
+                        continue
+                    found = score(network, options, seed, arguments.repeats)
+                    rows.writerow({"network": network.name, "variant": variant, "options": options, "seed": seed} | found)
+                    lines.flush()
+                    print(network.name, variant, seed, file=sys.stderr)
+
+
+def table(path):
+    with path.open() as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    networks = sorted({row["network"] for row in rows})
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+
+    def of(network, variant, fields):
+        cells = [row[field] for row in rows for field in fields if (row["network"], row["variant"]) == (network, variant)]
+        return mean(map(float, cells)) * 100 if cells and "" not in cells else None
+
+    for title, fields in (
+        ("micro-F1, mean of the shares 0.3, 0.5, 0.7, C = 1", [f"f1_{share}" for share in SHARES]),
+        ("micro-F1 at 0.5, C chosen within the training nodes", ["f1_auto"]),
+        ("NMI of k-means", ["nmi"]),
+    ):
+        known = [network for network in networks if of(network, variants[0], fields) is not None]
+        print(f"### {title}\n\n| | " + " | ".join(known) + " | mean difference | worst |\n|---" + "|---:" * (len(known) + 2) + "|")
+        for variant in variants:
+            cells = [of(network, variant, fields) for network in known]
+            if None in cells:
+                continue
+            apart = [cell - of(network, variants[0], fields) for network, cell in zip(known, cells, strict=True)]
+            words = [f"{cell:.1f}" for cell in cells] + ([""] * 2 if variant == variants[0] else [f"{mean(apart):+.2f}", f"{min(apart):+.1f}"])
+            print(f"| {variant} | " + " | ".join(words) + " |")
+        print()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    tasks = parser.add_subparsers(dest="task", required=True)
+    runner = tasks.add_parser("run")
+    runner.add_argument("--data", type=Path, default=os.environ.get("MANYVIEW_DATA"))
+    runner.add_argument("--set", choices=SETS, required=True)
+    runner.add_argument("--seeds", type=int, default=2)
+    runner.add_argument("--repeats", type=int, default=3)
+    runner.add_argument("-o", "--output", type=Path, required=True)
+    tasks.add_parser("table").add_argument("path", type=Path)
+    arguments = parser.parse_args()
+    run(arguments) if arguments.task == "run" else table(arguments.path)

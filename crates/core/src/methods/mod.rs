@@ -1,0 +1,269 @@
+//! The methods that MNMF is compared with: a name, settings, and `fit`.
+//!
+//! A method has a file. Its settings are a plain struct whose `Default` is what runs when nothing is said and whose
+//! `paper` is what the paper of MNMF used (or the method's own paper, where that one is silent). Names of settings are the same in Rust, on the
+//! command line, in Python and in `run.json`; [`Model::new`] makes a model from names and values.
+//!
+//! Invariant: vectors follow from the network, the settings and the seed alone; not from the number of threads (unless
+//! `fast` is asked for), nor from the order of views where a method treats them alike.
+//!
+//! Methods of a single view are run on each view, `dim` columns for each, side by side.
+
+mod boostne;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+pub use boostne::{BoostNe, NmfCon};
+pub(crate) use task::{Found, Task, part};
+pub use task::{Observer, Progress};
+
+use crate::config::{Preset, named};
+use crate::embedding::Embedding;
+use crate::error::{Error, Result};
+use crate::evaluate::Labels;
+use crate::network::Network;
+use crate::parallel::{self, Pool};
+
+/// The register of methods: everything that is true of each, once.
+macro_rules! register {
+    ($($variant:ident($settings:ty) = $name:literal, $group:ident, $help:literal;)*) => {
+        /// A method by name.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum Method {
+            /// Ours, whose settings are [`Config`](crate::Config).
+            #[default]
+            Mnmf,
+            $(#[doc = concat!("Set by [`", stringify!($settings), "`].")] $variant,)*
+        }
+
+        named! { Method:
+            Mnmf = "mnmf", "ours: what all views share, then what each says alone, stage by stage";
+            $($variant = $name, $help;)*
+        }
+
+        impl Method {
+            /// What it looks at.
+            pub fn group(self) -> Group {
+                match self {
+                    Method::Mnmf => Group::Multi,
+                    $(Method::$variant => Group::$group,)*
+                }
+            }
+        }
+
+        /// The settings of a method.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum Settings {
+            $(#[doc = concat!("Of `", $name, "`.")] $variant($settings),)*
+        }
+
+        impl Settings {
+            fn new(method: Method, preset: Preset, values: &Map<String, Value>) -> Result<Self> {
+                match method {
+                    Method::Mnmf => Err(Error::Config("mnmf is set by a Config of its own".into())),
+                    $(Method::$variant => laid_over(method, preset, values).map(Settings::$variant),)*
+                }
+            }
+
+            fn method(&self) -> Method {
+                match self { $(Settings::$variant(_) => Method::$variant,)* }
+            }
+
+            fn check(&self) -> Result<()> {
+                match self { $(Settings::$variant(settings) => settings.check(),)* }
+            }
+
+            fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+                match self { $(Settings::$variant(settings) => settings.fit(task),)* }
+            }
+        }
+    };
+}
+
+register! {
+    BoostNe(BoostNe) = "boostne", Single, "factorisations in stages, each of what the last left over";
+    NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
+}
+
+/// Methods by what they look at, as in the paper's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// One view at a time.
+    Single,
+    /// Several kinds of edges as one heterogeneous network.
+    Heterogeneous,
+    /// Several views together.
+    Multi,
+}
+
+/// A method other than MNMF, with every setting.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Model {
+    /// Columns of the embedding; of each view's, in methods of a single view and in `nmf-con`.
+    pub dim: usize,
+    /// What the method has of its own.
+    #[serde(flatten)]
+    pub settings: Settings,
+    /// All random numbers follow from it.
+    pub seed: u64,
+    /// Threads; all cores when not given. Does not change the result.
+    pub threads: Option<usize>,
+}
+
+/// The result of a method.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// One vector per node.
+    pub embedding: Embedding,
+    /// Sentences that a person should read.
+    pub warnings: Vec<String>,
+    /// Wall time of the method itself.
+    pub seconds: f64,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// What all methods can do.
+trait Rival: Default + Serialize + DeserializeOwned {
+    /// The settings of the paper.
+    fn paper() -> Self;
+
+    /// Refuses settings that cannot work.
+    fn check(&self) -> Result<()>;
+
+    /// Embeds a network: `task.dim` columns, or others with parts that say what they are.
+    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found>;
+}
+
+impl Model {
+    /// A method's settings: those of a preset, with values by name laid over them.
+    ///
+    /// # Errors
+    /// [`Error::Config`] when the method has no such setting or the value does not fit, and for MNMF, whose settings
+    /// are [`Config`](crate::Config).
+    pub fn new(method: Method, preset: Preset, values: &Map<String, Value>) -> Result<Self> {
+        let mut own = values.clone();
+        let mut model =
+            Model { dim: 256, settings: Settings::new(method, preset, &Map::new())?, seed: 0, threads: None };
+        take(&mut own, "dim", &mut model.dim)?;
+        take(&mut own, "seed", &mut model.seed)?;
+        take(&mut own, "threads", &mut model.threads)?;
+        model.settings = Settings::new(method, preset, &own)?;
+        Ok(model)
+    }
+
+    /// The method.
+    pub fn method(&self) -> Method {
+        self.settings.method()
+    }
+
+    /// Checks what does not depend on the network.
+    pub fn check(&self) -> Result<()> {
+        if self.dim == 0 || self.dim > 1 << 20 {
+            let dim = self.dim;
+            return Err(Error::Config(format!("dim = {dim} makes no sense; the usual choice is --dim 256")));
+        }
+        parallel::check_threads(self.threads)?;
+        self.settings.check()
+    }
+
+    /// Embeds a network.
+    pub fn fit(&self, network: &Network) -> Result<Outcome> {
+        self.fit_with(network, None, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Embeds a network with somebody looking on. Only `mve` learns from labels; give it those of training nodes.
+    pub fn fit_with(
+        &self,
+        network: &Network,
+        labels: Option<&Labels>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Outcome> {
+        self.check()?;
+        let pool = Pool::new(self.threads)?;
+        let began = Instant::now();
+        let mut task = Task::new(network, self.dim, self.seed, &pool, labels, observer);
+        let found = self.settings.fit(&mut task)?;
+        let columns = found.vectors.len() / network.nodes().len();
+        let parts = if found.parts.is_empty() { vec![part(None, 0..columns)] } else { found.parts };
+        let embedding = Embedding::new(network.nodes().clone(), columns, found.vectors, parts);
+        let (seconds, threads) = (began.elapsed().as_secs_f64(), pool.threads());
+        Ok(Outcome { embedding, warnings: found.warnings, seconds, threads })
+    }
+}
+
+/// A preset with values laid over it.
+fn laid_over<R: Rival>(method: Method, preset: Preset, values: &Map<String, Value>) -> Result<R> {
+    let base = match preset {
+        Preset::Default => R::default(),
+        Preset::Paper => R::paper(),
+        Preset::Authors => {
+            return Err(Error::Config(format!(
+                "{} has no preset \"authors\", which is one of mnmf; use paper or default",
+                method.name()
+            )));
+        }
+    };
+    let Ok(Value::Object(mut all)) = serde_json::to_value(base) else {
+        unreachable!("settings are a struct of plain values")
+    };
+    for (name, value) in values {
+        if !all.contains_key(name) {
+            let known: Vec<&str> = all.keys().map(String::as_str).collect();
+            let known = if known.is_empty() { String::new() } else { format!(", {}", known.join(", ")) };
+            return Err(Error::Config(format!(
+                "{} has no setting {name:?}; it has dim, seed, threads{known}",
+                method.name()
+            )));
+        }
+        all.insert(name.clone(), value.clone());
+    }
+    serde_json::from_value(Value::Object(all))
+        .map_err(|error| Error::Config(format!("a setting of {} does not fit: {error}", method.name())))
+}
+
+/// Moves a value out of a list into its place.
+fn take<T: DeserializeOwned>(values: &mut Map<String, Value>, name: &str, place: &mut T) -> Result<()> {
+    if let Some(value) = values.remove(name) {
+        *place = serde_json::from_value(value)
+            .map_err(|error| Error::Config(format!("{name} does not fit: {error}")))?;
+    }
+    Ok(())
+}
+
+/// Runs a method of a single view on every view: the blocks of columns side by side, in the views' order.
+fn each_view(
+    task: &mut Task<'_, '_>,
+    mut fit_view: impl FnMut(usize, &mut Task<'_, '_>) -> Result<Found>,
+) -> Result<Found> {
+    let (network, views) = (task.network, task.network.views().len());
+    let nodes = network.nodes().len();
+    let mut blocks = Vec::with_capacity(views);
+    let mut found = Found::default();
+    for (at, view) in network.views().iter().enumerate() {
+        let span = at as f64 / views as f64..(at + 1) as f64 / views as f64;
+        let block = fit_view(at, &mut task.part(Some(&view.name), span))?;
+        let width = block.vectors.len() / nodes;
+        let from = found.parts.last().map_or(0, |part| part.columns.end);
+        found.parts.push(part(Some(&view.name), from..from + width));
+        let named = |warning: String| format!("view {}: {warning}", view.name);
+        found.warnings.extend(block.warnings.into_iter().map(named));
+        blocks.push((width, block.vectors));
+    }
+    let columns = blocks.iter().map(|block| block.0).sum::<usize>();
+    found.vectors = vec![0.0; nodes * columns];
+    for (part, (width, block)) in found.parts.iter().zip(&blocks) {
+        let rows = found.vectors.chunks_exact_mut(columns).zip(block.chunks_exact(*width));
+        rows.for_each(|(row, own)| row[part.columns.clone()].copy_from_slice(own));
+    }
+    Ok(found)
+}
