@@ -5,6 +5,7 @@ mod evaluate;
 mod look;
 mod model;
 mod network;
+mod others;
 mod size;
 
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
 pub(crate) use look::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
-pub(crate) use model::ModelArgs;
+pub(crate) use model::{Chosen, ModelArgs};
 pub(crate) use network::NetworkArgs;
 
 /// One vector per node from a network whose nodes are linked in several ways.
@@ -81,6 +82,12 @@ pub(crate) struct EmbedArgs {
     pub(crate) checkpoint: CheckpointArgs,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
+    /// Embed this view alone
+    #[arg(long, value_name = "NAME", help_heading = "Network")]
+    pub(crate) view_only: Option<String>,
+    /// Labels of training nodes, for mve with --attention yes
+    #[arg(long, value_name = "FILE", help_heading = "Settings of other methods (defaults: docs/methods.md)")]
+    pub(crate) labels: Option<PathBuf>,
 }
 
 const EMBED_EXAMPLES: &str = "\
@@ -90,6 +97,7 @@ Examples:
   manyview embed folder-of-edge-lists -o result --dim 128 --seed 7
   zcat edges.tsv.gz | manyview embed --view friends=- -o result
   manyview embed folder-of-edge-lists --plan
+  manyview embed folder-of-edge-lists -o result --method deepwalk --view-only mail
 
 Writes DIR/embedding.npy (nodes x dim, float32), DIR/nodes.txt (one id a line, row order) and DIR/run.json
 (settings, stages, view weights, timings). The same command gives the same bytes, for any number of threads.";

@@ -4,7 +4,12 @@ use clap::Args;
 use manyview::config::{
     Config, Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver, StopRule,
 };
+use manyview::methods::{Method, Model};
+use manyview::{Error, Result};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
+use super::others::OtherArgs;
 use super::{choice, whole};
 
 /// A parser for one of the library's choices.
@@ -14,14 +19,16 @@ macro_rules! named {
     };
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Args, Serialize)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct ModelArgs {
     /// Method [default: mnmf]
-    #[arg(long, value_name = "NAME", value_parser = ["mnmf"])]
-    pub(crate) method: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = named!(Method))]
+    #[serde(skip)]
+    pub(crate) method: Option<Method>,
     /// A set of settings that belong together; single settings override it [default: default]
     #[arg(long, value_name = "NAME", value_parser = named!(Preset))]
+    #[serde(skip)]
     pub(crate) preset: Option<Preset>,
     /// Columns of the embedding [default: 256]
     #[arg(long, value_name = "N", value_parser = whole)]
@@ -36,6 +43,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole)]
     pub(crate) stage_dims: Option<Vec<usize>>,
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) proximity: ProximitySettings,
     /// Kind of consensus stage [default: pooled]
     #[arg(long, value_name = "KIND", value_parser = named!(Consensus))]
@@ -70,10 +78,14 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) rare: RareArgs,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) others: OtherArgs,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Args, Serialize)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct ProximitySettings {
     /// How many steps of a random walk count as near [default: 5]
@@ -88,7 +100,7 @@ pub(crate) struct ProximitySettings {
     pub(crate) isolated: Option<Isolated>,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Args, Serialize)]
 #[command(next_help_heading = "Rarely needed (for the paper's and the published code's variants)")]
 pub(crate) struct RareArgs {
     /// Unique stages before consensus stages
@@ -115,8 +127,49 @@ pub(crate) struct RareArgs {
 }
 
 impl ModelArgs {
+    /// The method and its settings.
+    pub(crate) fn chosen(&self) -> Result<Chosen> {
+        match self.method.unwrap_or_default() {
+            Method::Mnmf => self.mnmf().map(Chosen::Mnmf),
+            method => Model::new(method, self.preset.unwrap_or_default(), &self.typed()).map(Chosen::Other),
+        }
+    }
+
+    /// The settings of MNMF, for commands that know no other method.
+    pub(crate) fn mnmf(&self) -> Result<Config> {
+        if let Some(other) = self.method.filter(|&method| method != Method::Mnmf) {
+            let name = other.name();
+            return Err(Error::Config(format!(
+                "this command runs mnmf alone, not {name}; use manyview embed"
+            )));
+        }
+        let Ok(Value::Object(own)) = serde_json::to_value(Config::default()) else {
+            unreachable!("settings are a struct of plain values")
+        };
+        if let Some(foreign) = self.typed().keys().find(|name| !own.contains_key(*name)) {
+            return Err(Error::Config(format!(
+                "mnmf has no setting {foreign:?}; leave it out, or name the method that has it with --method"
+            )));
+        }
+        Ok(self.config())
+    }
+
+    /// The names and values that were typed.
+    fn typed(&self) -> Map<String, Value> {
+        let Ok(Value::Object(all)) = serde_json::to_value(self) else {
+            unreachable!("arguments are a struct of plain values")
+        };
+        let said = |value: &Value| !value.is_null() && *value != Value::Bool(false);
+        // `--negative 5` is a number to mnmf and a whole number to deepwalk; 5 is both, 5.0 is not.
+        let whole = |value: Value| match value.as_f64() {
+            Some(x) if x.fract() == 0.0 && (0.0..1e15).contains(&x) => Value::from(x as u64),
+            _ => value,
+        };
+        all.into_iter().filter(|(_, value)| said(value)).map(|(name, value)| (name, whole(value))).collect()
+    }
+
     /// The preset with what was typed laid over it.
-    pub(crate) fn config(&self) -> Config {
+    fn config(&self) -> Config {
         let mut config = Config::preset(self.preset.unwrap_or_default());
         if let Some(dims) = &self.stage_dims {
             config.stages = dims.len();
@@ -160,6 +213,36 @@ impl ModelArgs {
     }
 }
 
+/// A method with its settings.
+pub(crate) enum Chosen {
+    Mnmf(Config),
+    Other(Model),
+}
+
+impl Chosen {
+    /// Checks what does not depend on the network.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self {
+            Chosen::Mnmf(config) => config.check(),
+            Chosen::Other(model) => model.check(),
+        }
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        match self {
+            Chosen::Mnmf(config) => config.seed,
+            Chosen::Other(model) => model.seed,
+        }
+    }
+
+    pub(crate) fn threads(&self) -> Option<usize> {
+        match self {
+            Chosen::Mnmf(config) => config.threads,
+            Chosen::Other(model) => model.threads,
+        }
+    }
+}
+
 impl ProximitySettings {
     /// Lays what was typed over the settings.
     pub(crate) fn lay_over(&self, config: &mut Config) {
@@ -185,7 +268,7 @@ mod tests {
     fn config(words: &[&str]) -> Config {
         let cli = Cli::parse_from([&["manyview", "embed", "x", "-o", "y"], words].concat());
         let Command::Embed(args) = cli.command else { panic!("embed was asked for") };
-        args.model.config()
+        args.model.mnmf().unwrap()
     }
 
     #[test]
@@ -201,6 +284,28 @@ mod tests {
         let config = config(&["--preset", "authors", "--stages", "6", "--solver", "mu", "--negative", "2"]);
         assert_eq!((config.stages, config.consensus_stages), (6, Some(3)));
         assert_eq!((config.unique_solver, config.negative, config.window), (None, 2.0, 1));
+    }
+
+    #[test]
+    fn settings_go_to_the_method_that_has_them() {
+        let chosen = |words: &[&str]| {
+            let cli = Cli::parse_from([&["manyview", "embed", "x", "-o", "y"], words].concat());
+            let Command::Embed(args) = cli.command else { panic!("embed was asked for") };
+            args.model.chosen()
+        };
+        let Chosen::Other(model) =
+            chosen(&["--method", "boostne", "--stages", "3", "--negative", "2"]).unwrap()
+        else {
+            panic!("boostne was asked for")
+        };
+        let json = serde_json::to_value(&model).unwrap();
+        assert_eq!((json["stages"].as_u64(), json["negative"].as_f64()), (Some(3), Some(2.0)));
+        let told = |words: &[&str]| chosen(words).err().unwrap().to_string();
+        assert!(
+            told(&["--method", "boostne", "--walks", "3"])
+                .starts_with("boostne has no setting \"walks\"; it has dim")
+        );
+        assert!(told(&["--walks", "3"]).starts_with("mnmf has no setting \"walks\""));
     }
 
     #[test]

@@ -23,7 +23,7 @@ const REPEATS: usize = 3;
 
 pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let began = Instant::now();
-    let config = args.model.config();
+    let config = args.model.mnmf()?;
     config.check()?;
     interrupt::watch_for_it()?;
     let output = prepare(&args.output, &[], true, ranks)?;

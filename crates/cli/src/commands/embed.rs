@@ -12,33 +12,38 @@ use manyview::memory::peak_resident_bytes;
 use manyview::overlap::overlaps;
 use manyview::parallel::Pool;
 use manyview::stages::Progress;
-use manyview::{Config, Error, Fit, Network};
+use manyview::{Config, Embedding, Error, Fit, Network};
 
 use super::kept::Kept;
-use super::{command_line, plan, read};
-use crate::args::EmbedArgs;
+use super::{command_line, other, plan, read};
+use crate::args::{Chosen, EmbedArgs};
 use crate::backend::Ranks;
 use crate::interrupt;
 use crate::ui::{Reporter, bytes, plural, print, seconds, stage_table};
 
 pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let began = Instant::now();
-    let config = args.model.config();
+    let chosen = args.model.chosen()?;
     // What cannot work is said before a large file is read.
-    config.check()?;
+    chosen.check()?;
     if ranks.size() > 1 && args.network.uses_standard_input() {
         bail!(Error::Config("standard input reaches one rank of many; put the edges into a file".into()));
     }
+    let config = match chosen {
+        Chosen::Mnmf(config) if args.labels.is_none() => config,
+        Chosen::Mnmf(_) => bail!(Error::Config("--labels: mnmf learns from no labels; leave it out".into())),
+        Chosen::Other(model) => return other::run(args, &model, ranks),
+    };
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.output.quiet || ranks.rank() > 0);
     let folder = match &args.output.output {
         Some(folder) if !args.plan => folder,
         _ if ranks.rank() > 0 => return Ok(()),
-        _ => return plan::run(&read(&args.network, &mut reporter)?.0, &config, args.max_memory),
+        _ => return plan::run(&read_views(args, &mut reporter)?.0, &config, args.max_memory),
     };
     let output = prepare(folder, &args.format, args.output.force, ranks)?;
     let kept = Kept::look(folder, &args.checkpoint, args.output.force, ranks.rank())?;
-    let (network, read_seconds) = read(&args.network, &mut reporter)?;
+    let (network, read_seconds) = read_views(args, &mut reporter)?;
     for format in &args.format {
         format.check(network.nodes())?;
     }
@@ -56,6 +61,20 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     };
     embed(job, &mut reporter)?;
     kept.close(checkpoints)
+}
+
+/// Reads the network: all views, or the one that was asked for.
+pub(super) fn read_views(args: &EmbedArgs, reporter: &mut Reporter) -> Result<(Network, f64)> {
+    let (network, seconds) = read(&args.network, reporter)?;
+    let Some(name) = &args.view_only else { return Ok((network, seconds)) };
+    let names: Vec<&str> = network.views().iter().map(|view| view.name.as_str()).collect();
+    let Some(at) = names.iter().position(|known| known == name) else {
+        bail!(Error::Config(format!(
+            "--view-only: there is no view {name:?}; the views are {}",
+            names.join(", ")
+        )));
+    };
+    Ok((network.only(at), seconds))
 }
 
 /// What is to be embedded, and where to.
@@ -119,7 +138,7 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
 fn write(mut job: Job<'_>, fit: &Fit, memory: RunMemory) -> Result<f64> {
     let began = Instant::now();
     if let Some(output) = &mut job.output {
-        write_vectors(output, fit, job.formats)?;
+        write_vectors(output, &fit.embedding, job.formats)?;
     }
     let write_seconds = if job.output.is_some() { began.elapsed().as_secs_f64() } else { 0.0 };
     // The others wait here until the vectors are written; if that fails, rank 0 ends the job.
@@ -144,8 +163,11 @@ fn write(mut job: Job<'_>, fit: &Fit, memory: RunMemory) -> Result<f64> {
     Ok(seconds.total)
 }
 
-fn write_vectors(output: &mut OutputFolder, fit: &Fit, formats: &[Format]) -> Result<()> {
-    let embedding = &fit.embedding;
+pub(super) fn write_vectors(
+    output: &mut OutputFolder,
+    embedding: &Embedding,
+    formats: &[Format],
+) -> Result<()> {
     let (nodes, dim, values) = (embedding.nodes(), embedding.dim(), embedding.values());
     output.write("embedding.npy", |writer| write_npy_to(writer, nodes.len(), dim, values))?;
     output.write("nodes.txt", |writer| nodes.iter().try_for_each(|id| writeln!(writer, "{id}")))?;

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use manyview::config::Kind;
 use manyview::io::Reading;
 use manyview::stages::{Progress, StageRecord};
-use manyview::{evaluate, layout};
+use manyview::{evaluate, layout, methods};
 
 use super::{plural, seconds};
 
@@ -36,6 +36,7 @@ enum Phase {
     Reading,
     Proximity,
     Stages,
+    Method,
     Neighbors,
     Map,
     Evaluation,
@@ -47,6 +48,7 @@ impl Phase {
             Phase::Reading => "reading",
             Phase::Proximity => "proximity",
             Phase::Stages => "stages",
+            Phase::Method => "embedding",
             Phase::Neighbors => "nearest",
             Phase::Map => "map",
             Phase::Evaluation => "measuring",
@@ -112,6 +114,12 @@ impl Reporter {
                 self.stage.push(record.clone());
             }
         }
+    }
+
+    /// How far a method other than MNMF is.
+    pub(crate) fn learning(&mut self, now: &methods::Progress<'_>) {
+        let view = now.view.map(|view| format!(", view {view}")).unwrap_or_default();
+        self.advance(Phase::Method, now.done, || format!("{}{view}", now.doing));
     }
 
     /// Proximities of all views together, by rows.
@@ -183,7 +191,7 @@ impl Reporter {
             Phase::Proximity => Some("computing proximities"),
             Phase::Neighbors => Some("looking for the nearest nodes"),
             Phase::Map => Some("drawing the map"),
-            Phase::Reading | Phase::Stages | Phase::Evaluation => None,
+            Phase::Reading | Phase::Stages | Phase::Method | Phase::Evaluation => None,
         };
         if let Some(line) = line.filter(|_| self.mode == Mode::Lines) {
             eprintln!("{line}");

@@ -3,6 +3,7 @@
 mod atomic;
 mod blocks;
 mod folder;
+mod method_run;
 mod npy;
 mod npz;
 mod read;
@@ -13,6 +14,7 @@ mod vectors;
 pub use atomic::{OutputFolder, Traces, write_atomic};
 pub(crate) use blocks::write_blocks;
 pub use folder::read_embedding;
+pub use method_run::{MethodRecord, MethodSeconds, PartRecord};
 pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
 pub use read::{

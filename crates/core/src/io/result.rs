@@ -5,14 +5,17 @@
 
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
+use super::method_run::PartRecord;
 use super::run::RunSeconds;
 use super::{NpyMatrix, read_npy};
 use crate::embedding::{Embedding, Part};
 use crate::error::{Error, Result};
+use crate::methods;
 use crate::network::{Interner, Nodes};
 use crate::overlap::Overlap;
 use crate::stages::{StageRecord, ViewRecord};
@@ -43,6 +46,9 @@ pub struct FinishedRun {
     /// The stages as they ran; other methods have none.
     #[serde(default)]
     pub stages: Vec<StageRecord>,
+    /// Which columns came from where, of methods that have no stages.
+    #[serde(default)]
+    pub parts: Vec<PartRecord>,
     /// What a person should read.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -114,30 +120,38 @@ impl Finished {
                 folder.join("embedding.npy").display()
             )));
         }
-        let parts = run.stages.iter().map(|stage| part(stage, &run, dim)).collect::<Result<_, _>>();
+        let staged = run.stages.iter().map(|stage| {
+            let what = format!("stage {} of run.json", stage.stage);
+            let columns = columns(&what, stage.columns, stage.view.as_ref(), &run, dim)?;
+            Ok(Part { stage: stage.stage, kind: stage.kind, view: stage.view.clone(), columns })
+        });
+        let others = run.parts.iter().map(|of| {
+            let columns = columns("a part of run.json", of.columns, of.view.as_ref(), &run, dim)?;
+            Ok(methods::part(of.view.as_deref(), columns))
+        });
+        let parts = staged.chain(others).collect::<Result<_, _>>();
         let embedding = Embedding::new(nodes, dim, values, parts.map_err(apart)?);
         Ok(Finished { embedding, run })
     }
 }
 
-/// The columns of a stage, or what is wrong with them.
-fn part(record: &StageRecord, run: &FinishedRun, dim: usize) -> Result<Part, String> {
-    let [from, to] = record.columns;
+/// The columns of a stage or part, or what is wrong with them.
+fn columns(
+    what: &str,
+    [from, to]: [usize; 2],
+    view: Option<&String>,
+    run: &FinishedRun,
+    dim: usize,
+) -> Result<Range<usize>, String> {
     if from > to || to > dim {
-        let stage = record.stage;
-        return Err(format!(
-            "stage {stage} of run.json has columns {from} to {to} and embedding.npy has {dim}"
-        ));
+        return Err(format!("{what} has columns {from} to {to} and embedding.npy has {dim}"));
     }
-    if let Some(view) = &record.view
+    if let Some(view) = view
         && run.network.views.iter().all(|known| known.name != *view)
     {
-        return Err(format!(
-            "stage {} of run.json is of view {view:?}, which its network lacks",
-            record.stage
-        ));
+        return Err(format!("{what} is of view {view:?}, which its network lacks"));
     }
-    Ok(Part { stage: record.stage, kind: record.kind, view: record.view.clone(), columns: from..to })
+    Ok(from..to)
 }
 
 fn read_run(path: &Path) -> Result<FinishedRun> {
@@ -244,6 +258,19 @@ mod tests {
         let names: Vec<&str> = run.config.iter().map(|setting| setting.0.as_str()).collect();
         assert_eq!(names, ["stages", "dim", "scale", "threads", "unique_first"]);
         assert_eq!((run.setting("threads"), run.setting("unique_first")), (Some("not given"), Some("no")));
+    }
+
+    #[test]
+    fn results_of_other_methods_come_back_too() {
+        let run = r#"{"version": "0", "command": "manyview embed x", "method": "netmf", "config": {"dim": 3},
+            "network": {"nodes": 2, "views": [{"name": "a", "edges": 1, "isolated": 0}], "overlap": []},
+            "parts": [{"view": null, "columns": [0, 1]}, {"view": "a", "columns": [1, 3]}], "warnings": [],
+            "seconds": {"read": 0, "fit": 2, "write": 0, "total": 3}, "threads": 1, "ranks": 1}"#;
+        let Finished { embedding, run } =
+            Finished::open(written(run, "x\ny\n", 2, &[1.0; 6]).path()).unwrap();
+        let parts: Vec<_> = embedding.parts().iter().map(|part| (part.kind, part.columns.clone())).collect();
+        assert_eq!(parts, [(Kind::Consensus, 0..1), (Kind::Unique, 1..3)]);
+        assert_eq!((run.seconds.proximity, run.seconds.factorise), (0.0, 2.0));
     }
 
     #[test]

@@ -59,9 +59,11 @@ struct NetworkRecord<'a> {
 pub struct RunSeconds {
     /// Reading the network.
     pub read: f64,
-    /// Proximity matrices.
+    /// Proximity matrices; 0 in files of other methods.
+    #[serde(default)]
     pub proximity: f64,
-    /// All stages.
+    /// All stages; in files of other methods, the method itself.
+    #[serde(alias = "fit")]
     pub factorise: f64,
     /// Writing the result.
     pub write: f64,

@@ -96,6 +96,10 @@ impl Rival for BoostNe {
     fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         each_view(task, |view, task| self.nmf.fit_view(self.stages, view, task))
     }
+
+    fn proximity(&self) -> Option<(usize, f64)> {
+        Some((self.nmf.window, self.nmf.negative))
+    }
 }
 
 impl Default for NmfCon {
@@ -115,5 +119,9 @@ impl Rival for NmfCon {
 
     fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         each_view(task, |view, task| self.nmf.fit_view(1, view, task))
+    }
+
+    fn proximity(&self) -> Option<(usize, f64)> {
+        Some((self.nmf.window, self.nmf.negative))
     }
 }

@@ -85,6 +85,14 @@ macro_rules! register {
             fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
                 match self { $(Settings::$variant(settings) => settings.fit(task),)* }
             }
+
+            fn proximity(&self) -> Option<(usize, f64)> {
+                match self { $(Settings::$variant(settings) => settings.proximity(),)* }
+            }
+
+            fn learns_from_labels(&self) -> bool {
+                match self { $(Settings::$variant(settings) => settings.learns_from_labels(),)* }
+            }
         }
     };
 }
@@ -142,6 +150,16 @@ trait Rival: Default + Serialize + DeserializeOwned {
 
     /// Embeds a network: `task.dim` columns, or others with parts that say what they are.
     fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found>;
+
+    /// `window` and `negative` of the proximity matrices that it keeps, if it does.
+    fn proximity(&self) -> Option<(usize, f64)> {
+        None
+    }
+
+    /// Whether it looks at labels of training nodes.
+    fn learns_from_labels(&self) -> bool {
+        false
+    }
 }
 
 impl Model {
@@ -164,6 +182,16 @@ impl Model {
     /// The method.
     pub fn method(&self) -> Method {
         self.settings.method()
+    }
+
+    /// `window` and `negative` of the proximity matrices that the method keeps, if it does: what its memory follows from.
+    pub fn proximity(&self) -> Option<(usize, f64)> {
+        self.settings.proximity()
+    }
+
+    /// Whether the method, as set, looks at labels of training nodes.
+    pub fn learns_from_labels(&self) -> bool {
+        self.settings.learns_from_labels()
     }
 
     /// Checks what does not depend on the network.

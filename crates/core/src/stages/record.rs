@@ -57,9 +57,11 @@ pub struct ViewRecord {
     pub edges: usize,
     /// Nodes without an edge in it.
     pub isolated: usize,
-    /// Entries of its proximity matrix M.
+    /// Entries of its proximity matrix M; 0 in files of other methods.
+    #[serde(default)]
     pub entries: usize,
-    /// `||M||^2`.
+    /// `||M||^2`; 0 in files of other methods.
+    #[serde(default)]
     pub squared_norm: f64,
 }
 

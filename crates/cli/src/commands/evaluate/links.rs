@@ -3,41 +3,31 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use manyview::comm::Local;
 use manyview::evaluate::links;
 use manyview::parallel::Pool;
-use manyview::stages::Progress;
 
 use super::show;
 use crate::args::LinksArgs;
-use crate::commands::read;
+use crate::commands::{fitting, read};
 use crate::interrupt;
 use crate::ui::{Reporter, links_table};
 
 pub(super) fn run(args: &LinksArgs) -> Result<()> {
     let began = Instant::now();
-    let config = args.model.config();
-    config.check()?;
-    let settings = args.settings(config.seed);
+    let chosen = args.model.chosen()?;
+    chosen.check()?;
+    let settings = args.settings(chosen.seed());
     settings.check()?;
-    let pool = Pool::new(config.threads)?;
+    let pool = Pool::new(chosen.threads())?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.print.quiet);
     let (network, _) = read(&args.network, &mut reporter)?;
     // The rest has fewer edges than the whole, so what is enough for the whole is enough.
-    let mut look = |_: &Progress<'_>| interrupt::go_on();
-    let estimate = config.estimate(&network, &mut look)?;
-    estimate.check(&config, &network, None, &mut look)?;
+    fitting::check_memory(&chosen, &network, None)?;
     let embed = |rest: &_, repeat: usize| {
         reporter.say(&format!("embedding without hidden edges, {} of {}", repeat + 1, settings.repeats));
-        let fit = config.fit_with(rest, &Local, &mut |now| {
-            reporter.fitting(now);
-            interrupt::go_on()
-        });
-        reporter.finish();
-        let fit = fit?;
-        fit.warnings.iter().for_each(|warning| reporter.say(&format!("warning: {warning}")));
-        Ok((fit.embedding.values().to_vec(), fit.embedding.dim()))
+        let fitted = fitting::fit(&chosen, rest, None, &mut reporter)?;
+        Ok((fitted.embedding.values().to_vec(), fitted.embedding.dim()))
     };
     let found = links(&network, &settings, &pool, embed, &mut |_| interrupt::go_on())?;
     found.notes.iter().for_each(|note| reporter.say(&format!("note: {note}")));
