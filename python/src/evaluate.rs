@@ -64,6 +64,7 @@ pub(crate) fn classify(
         l2norm: given.l2norm,
         standardise: given.standardise,
         max_iter: given.max_iter,
+        ..ClassifySettings::default()
     };
     on_vectors(py, &vectors, &ids, &labels, given.threads, |vectors, labels, pool, watch| {
         evaluate::classify(vectors, labels, &settings, pool, watch)

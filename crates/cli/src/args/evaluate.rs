@@ -181,6 +181,7 @@ impl ClassifyArgs {
             l2norm: self.prepare.l2norm,
             standardise: self.prepare.standardise,
             max_iter: self.max_iter,
+            ..ClassifySettings::default()
         }
     }
 }

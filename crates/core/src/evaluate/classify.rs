@@ -34,6 +34,12 @@ pub struct ClassifySettings {
     pub standardise: bool,
     /// At most so many iterations a fit.
     pub max_iter: usize,
+    /// The number of the first repeat; others than 0 are for who measures one repeat at a time.
+    #[serde(skip)]
+    pub first_repeat: usize,
+    /// Score each split within its training nodes too (five-fold), for choices that may not look at tested nodes.
+    #[serde(skip)]
+    pub validate: bool,
 }
 
 impl Default for ClassifySettings {
@@ -46,6 +52,8 @@ impl Default for ClassifySettings {
             l2norm: false,
             standardise: false,
             max_iter: 1000,
+            first_repeat: 0,
+            validate: false,
         }
     }
 }
@@ -171,6 +179,9 @@ pub struct ClassifyRun {
     pub f1: F1,
     /// With several labels a node: the scores by the rule of the known number.
     pub known: Option<F1>,
+    /// Micro-F1 in cross-validation within the training nodes, where it was asked for.
+    #[serde(skip)]
+    pub validation: Option<f64>,
     /// What was said of each tested node.
     #[serde(skip)]
     pub predictions: Vec<Prediction>,
@@ -209,7 +220,7 @@ pub fn classify(
     let shares = settings.train.len();
     let jobs: Vec<(usize, Split)> = (0..settings.repeats * shares)
         .map(|job| {
-            let (repeat, share) = (job / shares, settings.train[job % shares]);
+            let (repeat, share) = (settings.first_repeat + job / shares, settings.train[job % shares]);
             Ok((repeat, labels.split(share, settings.seed, repeat)?))
         })
         .collect::<Result<_>>()?;
@@ -225,12 +236,15 @@ pub fn classify(
     };
     let run = |(): &mut (), job: usize, cancelled: &_| {
         let (repeat, split) = &jobs[job];
-        let cost = match settings.c {
-            Cost::Fixed(cost) => cost,
-            Cost::Auto => trainer.choose_cost(&split.train, settings.seed, *repeat, cancelled)?,
+        let validated =
+            |costs: &[f64]| trainer.best_cost(costs, &split.train, settings.seed, *repeat, cancelled);
+        let (cost, validation) = match settings.c {
+            Cost::Fixed(cost) if settings.validate => (cost, validated(&[cost])?.1),
+            Cost::Fixed(cost) => (cost, None),
+            Cost::Auto => validated(&COSTS)?,
         };
         let trained = trainer.train(&split.train, cost, true, None, cancelled)?;
-        Some(trainer.test(&trained, split, *repeat, cost))
+        Some(ClassifyRun { validation, ..trainer.test(&trained, split, *repeat, cost) })
     };
     let total = jobs.len();
     let runs = pool.map_watched(total, || (), run, &mut |done| watch(Step { done, total }));
@@ -262,6 +276,7 @@ impl Trainer<'_> {
             converged: trained.converged(),
             f1: given.f1(!self.multi_label),
             known: self.multi_label.then(|| known.f1(false)),
+            validation: None,
             predictions,
         }
     }
@@ -403,6 +418,36 @@ mod tests {
                 assert!(share.runs.iter().all(|run| run.converged && run.known.is_none()));
             }
         }
+    }
+
+    #[test]
+    fn one_repeat_at_a_time_is_the_same_and_validation_looks_at_training_nodes_alone() {
+        let (labels, values) = (one_label(90, 3), cloud(90, 3, 2.0));
+        let all = ClassifySettings { repeats: 3, validate: true, ..ClassifySettings::default() };
+        let all = run(&values, &labels, &all, 2).unwrap();
+        let third = ClassifySettings { repeats: 1, first_repeat: 2, ..ClassifySettings::default() };
+        let third = run(&values, &labels, &third, 2).unwrap();
+        for (all, third) in all.shares.iter().zip(&third.shares) {
+            let (a, b) = (&all.runs[2], &third.runs[0]);
+            assert_eq!((a.repeat, a.f1, &a.predictions), (b.repeat, b.f1, &b.predictions));
+            assert!(b.validation.is_none());
+        }
+        // Other labels of tested nodes change scores and not validation.
+        let split = labels.split(0.5, 0, 0).unwrap();
+        let other = |row: u32| format!("c{}", (row as usize + usize::from(split.test.contains(&row))) % 3);
+        let changed = Labels::from_sets(ids(90), (0..90).map(|row| [other(row)])).unwrap();
+        let rows = |of: &Labels| {
+            let trainer = Trainer {
+                vectors: Vectors::new(&values, 90, 3).unwrap(),
+                labels: of,
+                curvature: Curvature::new(&Vectors::new(&values, 90, 3).unwrap(), &split.train, false),
+                standardise: false,
+                max_iter: 1000,
+                multi_label: false,
+            };
+            trainer.best_cost(&COSTS, &split.train, 0, 0, &false.into()).unwrap()
+        };
+        assert_eq!(rows(&labels), rows(&changed));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::io::read_labels;
 use crate::network::Nodes;
-use crate::random::text_key;
+use crate::random::{mix_words, text_key};
 
 /// The labels of nodes, in row order.
 ///
@@ -135,6 +135,27 @@ impl Labels {
         Ok(Labels { names, starts, items, keys, unknown })
     }
 
+    /// The labels of these rows alone; the other nodes have none.
+    pub fn of_rows(&self, rows: &[u32]) -> Self {
+        let mut kept = vec![false; self.rows()];
+        rows.iter().for_each(|&row| kept[row as usize] = true);
+        let (mut starts, mut items) = (vec![0], Vec::new());
+        for (row, kept) in kept.into_iter().enumerate() {
+            if kept {
+                items.extend_from_slice(self.of(row));
+            }
+            starts.push(items.len());
+        }
+        Labels { starts, items, ..self.clone() }
+    }
+
+    /// A number that any other label of any other node would change.
+    pub fn fingerprint(&self) -> u64 {
+        let names = self.names.iter().map(|name| text_key(name));
+        let starts = self.starts.iter().map(|&start| start as u64);
+        mix_words(names.chain(starts).chain(self.items.iter().map(|&item| item.into())).chain(self.keys.iter().copied()))
+    }
+
     /// The labels' names, sorted.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -202,6 +223,16 @@ fn index<S: AsRef<str>>(ids: &[S]) -> Result<HashMap<&str, usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_of_some_rows_are_those_and_no_others() {
+        let labels = Labels::from_sets(["a", "b", "c"], [vec!["x"], vec!["y", "z"], vec!["x"]]).unwrap();
+        let some = labels.of_rows(&[1]);
+        assert_eq!((some.of(0), some.of(1), some.labelled()), (&[][..], &[1, 2][..], 1));
+        assert_eq!(some.names(), labels.names());
+        assert_eq!(labels.of_rows(&[0, 1, 2]), labels);
+        assert_ne!(some.fingerprint(), labels.fingerprint());
+    }
 
     #[test]
     fn pairs_and_sets_give_the_same_labels() {

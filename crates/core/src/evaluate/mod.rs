@@ -45,7 +45,7 @@ mod train;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
@@ -153,7 +153,7 @@ fn check_together(vectors: &Vectors<'_>, labels: &Labels) -> Result<()> {
 }
 
 /// Mean and spread over repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The mean.
     pub mean: f64,
@@ -162,7 +162,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    fn of(values: impl Iterator<Item = f64>) -> Self {
+    /// Of some values.
+    pub fn of(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.collect();
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;

@@ -95,17 +95,19 @@ impl Trainer<'_> {
         Some(Trained::One { classes, fitted })
     }
 
-    /// The C among [`COSTS`] whose classifiers have the best micro-F1 on folds of these rows; the smallest of several.
-    pub(super) fn choose_cost(
+    /// The C among some whose classifiers have the best micro-F1 on folds of these rows (the smallest of several), and
+    /// that score; 1 and no score when there are too few rows to tell.
+    pub(super) fn best_cost(
         &self,
+        costs: &[f64],
         rows: &[u32],
         seed: u64,
         repeat: usize,
         cancelled: &AtomicBool,
-    ) -> Option<f64> {
+    ) -> Option<(f64, Option<f64>)> {
         let folds = FOLDS.min(rows.len());
         if folds < 2 {
-            return Some(1.0);
+            return Some((1.0, None));
         }
         let fold_of = self.labels.folds(rows, folds, seed, repeat);
         let part = |fold: usize, tested: bool| -> Vec<u32> {
@@ -115,9 +117,9 @@ impl Trainer<'_> {
         let of_fold = |fold: usize| {
             let (train, test) = (part(fold, false), part(fold, true));
             let mut start: Option<Trained> = None;
-            let mut found = Vec::with_capacity(COSTS.len());
+            let mut found = Vec::with_capacity(costs.len());
             // From strong penalties to weak ones, each from where the last ended: the minima lie close together.
-            for cost in COSTS {
+            for &cost in costs {
                 let trained = self.train(&train, cost, false, start.as_ref(), cancelled)?;
                 let mut decisions = Decisions::new(self.labels.names().len());
                 for &row in &test {
@@ -134,8 +136,8 @@ impl Trainer<'_> {
             found.iter().for_each(|fold| all.merge(&fold[cost]));
             all.f1(true).micro_f1
         };
-        let best = (0..COSTS.len()).rev().max_by(|&a, &b| score(a).total_cmp(&score(b)));
-        best.map(|best| COSTS[best])
+        let best = (0..costs.len()).rev().max_by(|&a, &b| score(a).total_cmp(&score(b)));
+        best.map(|best| (costs[best], Some(score(best))))
     }
 }
 
