@@ -27,11 +27,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
         [a, b] => embedding.explain_pair(a, b),
         _ => embedding.explain(nodes[0]),
     };
-    if let Some(scale) = finished.run.setting("scale").filter(|&scale| scale != "balanced") {
-        eprintln!(
-            "note: the columns of this result have the scale {scale:?}, so shares of different stages cannot be compared; \
-             embed with --scale balanced for those that can"
-        );
+    if let Some(note) = finished.run.scale_note() {
+        eprintln!("note: {note}");
     }
     if args.json {
         let explained = Explained { nodes: &names, origin: &origin };

@@ -27,7 +27,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String> {
 }
 
 /// A script or style as a content security policy names it.
-pub(super) fn hash(text: &str) -> String {
+pub(crate) fn hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
 }
 

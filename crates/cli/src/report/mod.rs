@@ -8,7 +8,7 @@
 //! run but our own script, known by its hash.
 
 mod data;
-mod encode;
+pub(crate) mod encode;
 mod evaluation;
 mod labels;
 

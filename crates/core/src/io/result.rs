@@ -77,6 +77,15 @@ impl FinishedRun {
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.config.iter().find(|setting| setting.0 == name).map(|setting| setting.1.as_str())
     }
+
+    /// Why shares of a vector cannot be compared, where they cannot: columns of different stages have no common scale.
+    pub fn scale_note(&self) -> Option<String> {
+        let scale = self.setting("scale").filter(|&scale| scale != "balanced")?;
+        Some(format!(
+            "the columns of this result have the scale {scale:?}, so shares of different stages cannot be compared; embed \
+             with --scale balanced for those that can"
+        ))
+    }
 }
 
 impl Finished {
@@ -258,6 +267,9 @@ mod tests {
         let names: Vec<&str> = run.config.iter().map(|setting| setting.0.as_str()).collect();
         assert_eq!(names, ["stages", "dim", "scale", "threads", "unique_first"]);
         assert_eq!((run.setting("threads"), run.setting("unique_first")), (Some("not given"), Some("no")));
+        assert_eq!(run.scale_note(), None);
+        let raw = written(&RUN.replace("balanced", "raw"), "a\nb\n", 2, &[1.0; 6]);
+        assert!(Finished::open(raw.path()).unwrap().run.scale_note().unwrap().contains("the scale \"raw\""));
     }
 
     #[test]

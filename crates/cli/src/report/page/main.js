@@ -16,7 +16,7 @@ at("stages-text").textContent = "Consensus stages look for what the views have i
 at("views-text").textContent = overlapText();
 at("stages").hidden = !stageCount;
 const memory = run.peak_memory_bytes ? `, ${short(run.peak_memory_bytes)}B of memory` : "";
-at("footer").textContent = `manyview ${run.version}; ${plural(run.threads, "thread")}; proximity ${seconds(run.seconds.proximity)}, stages ${seconds(run.seconds.factorise)}, all ${seconds(run.seconds.total)}${memory}. This page asks for nothing from outside.`;
+at("footer").textContent = `manyview ${run.version}; ${plural(run.threads, "thread")}; ${stageCount ? `proximity ${seconds(run.seconds.proximity)}, stages` : run.method} ${seconds(run.seconds.factorise)}, all ${seconds(run.seconds.total)}${memory}. This page asks for nothing from outside.`;
 
 // Everything with a colour of the theme in it.
 const recolour = () => {

@@ -37,7 +37,7 @@ const weightTable = () => {
 const viewTable = () => {
   const left = (name) => [...run.stages].reverse().find((record) => name in record.residual)?.residual[name];
   const rows = run.network.views.map((view) => [
-    view.name, number(view.edges), number(view.isolated), number(view.entries), left(view.name) === undefined ? "–" : percent(left(view.name), 1),
+    view.name, number(view.edges), number(view.isolated), view.entries ? number(view.entries) : "–", left(view.name) === undefined ? "–" : percent(left(view.name), 1),
   ]);
   at("view-table").replaceChildren(table("The views", ["view", "edges", "isolated", "entries", "left"], rows));
 };
