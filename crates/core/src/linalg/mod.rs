@@ -15,6 +15,7 @@ mod dense;
 pub(crate) mod eigen;
 pub(crate) mod gram;
 pub(crate) mod kernels;
+pub(crate) mod products;
 mod real;
 pub(crate) mod sum;
 pub mod svd;

@@ -19,7 +19,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::eigen;
-use super::kernels::{add_products as add_rows, add_transposed_products};
+use super::products::{times, transposed_times};
 use super::{BLOCK_ROWS, Dense, Tiles};
 use crate::random::{Key, unit_f64};
 use orthonormal::orthonormalise;
@@ -78,7 +78,9 @@ pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &
             &bases,
             |row, col, draw| if filled[row] { random(row, col, draw) } else { 0.0 },
         );
-        images.push(transposed_times(parts, &block, &going));
+        let mut image = Dense::zeros(first.cols(), width);
+        transposed_times(parts, &block, &mut image, &going);
+        images.push(image);
         bases.push(block);
         going().then_some(())?;
     }
@@ -134,34 +136,6 @@ fn narrowed(block: Dense<f32>, width: usize) -> Dense<f32> {
         return block;
     }
     Dense::from_fn(block.rows(), width, |row, col| block.row(row)[col])
-}
-
-/// `A X`.
-fn times(parts: &[&Tiles<f32>], x: &Dense<f32>, going: &(dyn Fn() -> bool + Sync)) -> Dense<f32> {
-    let mut product = Dense::zeros(parts[0].rows(), x.width());
-    let length = BLOCK_ROWS * product.stride();
-    product.padded_mut().par_chunks_mut(length).enumerate().for_each(|(block, out)| {
-        if going() {
-            parts.iter().for_each(|part| add_rows(&part.blocks()[block], part.panel(), x, out));
-        }
-    });
-    product
-}
-
-/// `Aᵀ X`, each task owning a range of columns of A.
-fn transposed_times(parts: &[&Tiles<f32>], x: &Dense<f32>, going: &(dyn Fn() -> bool + Sync)) -> Dense<f32> {
-    let mut product = Dense::zeros(parts[0].cols(), x.width());
-    let stride = product.stride();
-    let columns = parts.iter().map(|part| part.panel()).max().unwrap_or(1);
-    product.padded_mut().par_chunks_mut(columns * stride).enumerate().for_each(|(task, out)| {
-        for part in parts.iter().filter(|_| going()) {
-            let first = task * (columns / part.panel());
-            for (index, out) in out.chunks_mut(part.panel() * stride).enumerate() {
-                add_transposed_products(part, first + index, x, out);
-            }
-        }
-    });
-    product
 }
 
 /// The singular vectors within the span of the bases, whose images under `Aᵀ` are given.
