@@ -22,7 +22,7 @@
 //! embedding = all U side by side
 //! ```
 //!
-//! The first quarter of the stages is consensus: what the views have in common. The others are unique: what one
+//! The first stages are consensus: what the views have in common. The others are unique: what one
 //! view says alone. [`Embedding::parts`] tells which columns came from which stage and view. A clipped residual
 //! has no entry where `M_k` has none, so no dense `n x n` matrix is ever formed. The result has the same bits for
 //! any number of threads. `docs/method.md` in the repository states every detail.
