@@ -26,6 +26,16 @@ pub(crate) enum GivenLabels {
     Sets(Vec<Vec<String>>),
 }
 
+impl GivenLabels {
+    /// The labels of these nodes.
+    pub(crate) fn of(&self, ids: &[String]) -> Result<Labels, Error> {
+        match self {
+            GivenLabels::File(path) => Labels::open(path, NetworkBuilder::with_nodes(ids)?.nodes()),
+            GivenLabels::Sets(sets) => Labels::from_sets(ids, sets),
+        }
+    }
+}
+
 /// Settings of [`classify`], by name.
 #[derive(FromPyObject)]
 pub(crate) struct GivenClassify {
@@ -140,10 +150,7 @@ fn on_vectors<R: Serialize + Send>(
     let values = vectors.as_slice()?;
     let mut watch = Watch::new(None);
     let result = py.detach(|| {
-        let labels = match labels {
-            GivenLabels::File(path) => Labels::open(path, NetworkBuilder::with_nodes(ids)?.nodes())?,
-            GivenLabels::Sets(sets) => Labels::from_sets(ids, sets)?,
-        };
+        let labels = labels.of(ids)?;
         let vectors = Vectors::new(values, rows, dim)?;
         work(&vectors, &labels, &Pool::new(threads)?, &mut |_| watch.look(&[]))
     });

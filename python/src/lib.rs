@@ -13,6 +13,7 @@ mod factorize;
 mod fit;
 mod generate;
 mod ids;
+mod methods;
 mod network;
 mod watch;
 
@@ -30,6 +31,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(ids::index_objects, module)?)?;
+    module.add_function(wrap_pyfunction!(methods::embed, module)?)?;
+    module.add_function(wrap_pyfunction!(methods::methods, module)?)?;
     module.add_function(wrap_pyfunction!(network::read_network, module)?)?;
     Ok(())
 }

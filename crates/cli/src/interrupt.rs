@@ -20,6 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(800);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static SPEAKS: AtomicBool = AtomicBool::new(true);
 static OUTPUT: Mutex<Option<Traces>> = Mutex::new(None);
+static LEFT: Mutex<Option<String>> = Mutex::new(None);
 static CHECKPOINTS: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// From now on Ctrl-C ends the work instead of killing the process; to be called before a folder is made, which
@@ -57,8 +58,16 @@ pub(crate) fn keeps(folder: PathBuf) {
     *CHECKPOINTS.lock().expect("nobody panics with this lock") = Some(folder);
 }
 
+/// What is said at the end, where something of use is left.
+pub(crate) fn leaves(sentence: String) {
+    *LEFT.lock().expect("nobody panics with this lock") = Some(sentence);
+}
+
 /// What is said at the end.
 pub(crate) fn sentence() -> String {
+    if let Ok(Some(sentence)) = LEFT.lock().as_deref() {
+        return sentence.clone();
+    }
     let folder = CHECKPOINTS.lock().ok().and_then(|folder| folder.clone());
     match folder.as_ref().map(|folder| (Checkpoints::count(folder), folder.display())) {
         Some((stages, folder)) if stages > 0 => {

@@ -6,6 +6,7 @@
 mod args;
 mod backend;
 mod commands;
+mod compare;
 mod interrupt;
 mod report;
 mod ui;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => alone(|| commands::explain::run(args)),
         Command::Neighbors(args) => alone(|| commands::neighbors::run(args)),
         Command::Evaluate(args) => alone(|| commands::evaluate::run(args)),
+        Command::Compare(args) => alone(|| compare::run(args)),
         Command::Generate(args) => alone(|| commands::generate::run(args)),
         Command::Demo(args) => on_all_ranks(|ranks| commands::demo::run(args, ranks)),
         Command::Completions(args) => alone(|| commands::completions::run(args)),

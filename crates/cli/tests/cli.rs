@@ -1,5 +1,7 @@
 //! The binary, run on files that the tests write: what it prints, what it leaves, how it ends.
 
+#[path = "cli/compare.rs"]
+mod compare;
 #[path = "cli/embed.rs"]
 mod embed;
 #[path = "cli/evaluate.rs"]
@@ -15,6 +17,8 @@ mod inputs;
 #[cfg(unix)]
 #[path = "cli/interrupt.rs"]
 mod interrupt;
+#[path = "cli/methods.rs"]
+mod methods;
 #[path = "cli/outputs.rs"]
 mod outputs;
 #[path = "cli/plan.rs"]

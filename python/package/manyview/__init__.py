@@ -9,6 +9,7 @@ for Exploring Heterogeneous Edges". Parameters have the names, defaults and mean
 """
 
 from . import evaluate
+from ._embed import Embedding, embed, methods
 from ._factorize import Factorization, factorize
 from ._model import MNMF
 from ._native import __version__
@@ -20,14 +21,17 @@ from ._warnings import ConvergenceWarning, ManyviewWarning
 __all__ = [
     "MNMF",
     "ConvergenceWarning",
+    "Embedding",
     "Factorization",
     "ManyviewWarning",
     "Network",
     "Planted",
     "__version__",
+    "embed",
     "evaluate",
     "factorize",
     "generate",
+    "methods",
     "proximity",
     "read_network",
 ]

@@ -7,12 +7,11 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import _check, _ids, _look, _native, _progress
+from . import _check, _folder, _look, _native, _progress
 from ._network import Directed, to_network
 from ._warnings import ConvergenceWarning, ManyviewWarning
 
@@ -38,7 +37,7 @@ class MNMF:
     stages : int, default 8
         Stages in all, consensus and unique.
     consensus_stages : int, optional
-        How many are consensus stages; a quarter, rounded up, by default.
+        How many are consensus stages; by default three eighths, rounded up, and a quarter with ``consensus="shared"``.
     gamma : float, default 5
         Exponent of the view weights in ``shared`` consensus stages, above 0.
     window : int, default 5
@@ -358,35 +357,17 @@ class MNMF:
         Ids are written as text: whole numbers and text come back as they were from :meth:`load`, all else as text.
         """
         self._check_fitted()
-        kinds = set(map(type, self.nodes_.tolist()))
-        run = {**self.run_, "node_ids": "int" if kinds == {int} else "text"}
-        texts = list(map(str, self.nodes_.tolist()))
-        if any("\n" in text or "\r" in text or not text for text in texts):
-            raise ValueError("a node id is empty or has a line break, which nodes.txt cannot hold")
-        target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
-        _write(target / "embedding.npy", lambda file: np.save(file, self.embedding_))
-        _write(target / "nodes.txt", lambda file: file.write("".join(text + "\n" for text in texts).encode()))
-        _write(target / "run.json", lambda file: file.write(json.dumps(run, indent=2).encode() + b"\n"))
+        _folder.save(folder, self.nodes_, self.embedding_, self.run_)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> MNMF:
         """An estimator as it was after its fit, from a folder of :meth:`save` or of ``manyview embed``."""
-        source = Path(folder)
-        vectors = np.load(source / "embedding.npy")
-        texts = (source / "nodes.txt").read_text(encoding="utf-8").removesuffix("\n").split("\n")
-        run = json.loads((source / "run.json").read_text(encoding="utf-8"))
-        if vectors.ndim != 2 or len(texts) != len(vectors):
-            raise ValueError(
-                f"{source}: nodes.txt has {len(texts)} lines and embedding.npy the shape {vectors.shape}; "
-                "they do not belong together"
-            )
+        nodes, vectors, run = _folder.load(folder)
         if run.get("method") != "mnmf":
-            raise ValueError(f"{source}: run.json is of the method {run.get('method')!r}, not mnmf")
+            raise ValueError(f"{folder}: run.json is of the method {run.get('method')!r}, not mnmf; use Embedding.load")
         known = cls._parameters()
         model = cls(**{name: value for name, value in run["config"].items() if name in known})
-        ids = [int(text) for text in texts] if run.get("node_ids") == "int" else texts
-        model._keep(_ids.as_array(ids), vectors, run)
+        model._keep(nodes, vectors, run)
         return model
 
     def to_frame(self) -> Any:
@@ -395,16 +376,3 @@ class MNMF:
 
         self._check_fitted()
         return pandas.DataFrame(self.embedding_, index=list(self.nodes_), columns=self.get_feature_names_out())
-
-
-def _write(path: Path, write: Any) -> None:
-    """Writes beside the file and then puts it in its place, so that no half file is left behind."""
-    beside = path.with_name(f".{path.name}.tmp")
-    try:
-        with open(beside, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -52,6 +52,16 @@ def fit(
     command: str,
     callback: _Callback | None,
 ) -> tuple[NDArray[np.float32], str, list[tuple[bool, str]]]: ...
+def methods() -> str: ...
+def embed(
+    network: Network,
+    method: str,
+    preset: str,
+    settings: str,
+    labels: str | list[list[str]] | None,
+    command: str,
+    callback: _Callback | None,
+) -> tuple[NDArray[np.float32], str, list[str]]: ...
 def generate(
     nodes: int,
     views: int,

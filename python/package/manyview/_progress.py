@@ -57,11 +57,15 @@ class Bar:
 
 
 def _share(now: dict[str, Any]) -> float:
+    if now["phase"] == "method":
+        return now["done"]
     # Proximity takes the smaller part of most fits.
     return 0.2 * now["done"] if now["phase"] == "proximity" else 0.2 + 0.8 * now["done"]
 
 
 def _words(now: dict[str, Any]) -> str:
+    if now["phase"] == "method":
+        return now["doing"] + (f" of {now['view']}" if now["view"] else "")
     if now["phase"] == "proximity":
         return f"proximity of {now['view']}"
     view = f" {now['view']}" if now["view"] else ""

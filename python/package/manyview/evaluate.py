@@ -6,13 +6,13 @@ Each returns a plain dict with the fields that the command line prints with ``--
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from . import _check, _native
+from . import _check, _labels, _native
+from ._embed import Embedding
 from ._model import MNMF
 from ._network import to_network
 
@@ -37,8 +37,8 @@ def classify(
 
     Parameters
     ----------
-    z : MNMF or array of shape (n, dim)
-        A fitted model, or vectors of any origin.
+    z : MNMF, Embedding or array of shape (n, dim)
+        A fitted model, the result of :func:`manyview.embed`, or vectors of any origin.
     labels : sequence of n labels, dict of node and label, or path to a label file
         A label may also be a set or list of labels. None or NaN: the node has none and is left out.
     nodes : sequence of n ids, optional
@@ -134,32 +134,12 @@ def _together(z: Any, labels: Any, nodes: Sequence[Any] | None) -> tuple[np.ndar
     if isinstance(z, MNMF):
         z._check_fitted()
         z, nodes = z.embedding_, z.nodes_ if nodes is None else nodes
+    elif isinstance(z, Embedding):
+        z, nodes = z.vectors, z.nodes if nodes is None else nodes
     vectors = np.ascontiguousarray(z, dtype=np.float32)
     if vectors.ndim != 2:
         raise ValueError(f"z has {vectors.ndim} dimensions; vectors are rows of an array with 2")
-    rows = list(range(len(vectors))) if nodes is None else _plain(nodes)
+    rows = list(range(len(vectors))) if nodes is None else _labels.plain(nodes)
     if len(rows) != len(vectors):
         raise ValueError(f"{len(rows)} node ids were given for {len(vectors)} vectors")
-    ids = [str(node) for node in rows]
-    if isinstance(labels, str | os.PathLike):
-        return vectors, ids, os.fspath(labels)
-    if isinstance(labels, Mapping):
-        of_row = [_labels(labels.get(node)) for node in rows]
-    else:
-        listed = _plain(labels)
-        if len(listed) != len(rows):
-            raise ValueError(f"{len(listed)} labels were given for {len(rows)} vectors; give one for each, or a dict")
-        of_row = [_labels(label) for label in listed]
-    return vectors, ids, of_row
-
-
-def _plain(values: Any) -> list[Any]:
-    return values.tolist() if hasattr(values, "tolist") else list(values)
-
-
-def _labels(label: Any) -> list[str]:
-    if label is None or label != label:  # NaN differs from itself
-        return []
-    if isinstance(label, Iterable) and not isinstance(label, str):
-        return [str(one) for one in label]
-    return [str(label)]
+    return vectors, [str(node) for node in rows], _labels.of_nodes(labels, rows)

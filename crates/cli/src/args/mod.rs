@@ -1,6 +1,7 @@
 //! The command line as typed. What is typed here becomes the library's own types in one step (`ReadOptions`,
 //! `Config`), so that a default is written in one place only: the library.
 
+mod compare;
 mod evaluate;
 mod look;
 mod model;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub(crate) use compare::{CompareArgs, Metapaths, Sweep};
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
 pub(crate) use look::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use model::{Chosen, ModelArgs};
@@ -53,6 +55,8 @@ pub(crate) enum Command {
     Neighbors(NeighborsArgs),
     /// Measure how good vectors are: by classification, clustering or link prediction
     Evaluate(EvaluateArgs),
+    /// Compare methods on one network: all embed it, all are measured on the same splits
+    Compare(Box<CompareArgs>),
     /// Make a network with planted communities, for trials, tests and benchmarks
     Generate(GenerateArgs),
     /// Embed the built-in digits network: 2,000 handwritten digits, 6 views

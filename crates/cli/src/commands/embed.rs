@@ -163,7 +163,7 @@ fn write(mut job: Job<'_>, fit: &Fit, memory: RunMemory) -> Result<f64> {
     Ok(seconds.total)
 }
 
-pub(super) fn write_vectors(
+pub(crate) fn write_vectors(
     output: &mut OutputFolder,
     embedding: &Embedding,
     formats: &[Format],

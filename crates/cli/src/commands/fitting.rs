@@ -1,46 +1,123 @@
 //! Embeds a network by any method, for the commands that do not care by which.
 
+use std::io::{self, Write};
+
 use manyview::comm::Local;
 use manyview::evaluate::Labels;
+use manyview::io::{MethodRecord, MethodSeconds, RankRecord, RunRecord, RunSeconds};
 use manyview::methods::{Group, Outcome};
-use manyview::stages::Progress;
-use manyview::{Config, Network, Result};
+use manyview::overlap::Overlap;
+use manyview::stages::{Progress, Seconds};
+use manyview::{Config, Embedding, Fit, Network, Result};
 
 use crate::args::Chosen;
 use crate::interrupt;
 use crate::ui::Reporter;
 
+/// What a method found.
+pub(crate) enum Fitted {
+    Mnmf(Box<Fit>),
+    Other(Outcome),
+}
+
+/// Wall time around the method.
+#[derive(Clone, Copy)]
+pub(crate) struct Taken {
+    pub(crate) read: f64,
+    pub(crate) write: f64,
+    pub(crate) total: f64,
+}
+
+impl Fitted {
+    pub(crate) fn embedding(&self) -> &Embedding {
+        match self {
+            Fitted::Mnmf(fit) => &fit.embedding,
+            Fitted::Other(outcome) => &outcome.embedding,
+        }
+    }
+
+    pub(crate) fn into_embedding(self) -> Embedding {
+        match self {
+            Fitted::Mnmf(fit) => fit.embedding,
+            Fitted::Other(outcome) => outcome.embedding,
+        }
+    }
+
+    /// Time of the method itself.
+    pub(crate) fn seconds(&self) -> f64 {
+        match self {
+            Fitted::Mnmf(fit) => fit.seconds.proximity + fit.seconds.factorise,
+            Fitted::Other(outcome) => outcome.seconds,
+        }
+    }
+
+    fn warnings(&self) -> &[String] {
+        match self {
+            Fitted::Mnmf(fit) => &fit.warnings,
+            Fitted::Other(outcome) => &outcome.warnings,
+        }
+    }
+
+    /// Writes `run.json`.
+    pub(crate) fn write_record(
+        &self,
+        mut writer: &mut dyn Write,
+        command: &str,
+        chosen: &Chosen,
+        network: &Network,
+        overlap: &[Overlap],
+        taken: Taken,
+    ) -> io::Result<()> {
+        let Taken { read, write, total } = taken;
+        match (self, chosen) {
+            (Fitted::Mnmf(fit), Chosen::Mnmf(config)) => {
+                let Seconds { proximity, factorise } = fit.seconds;
+                let seconds = RunSeconds { read, proximity, factorise, write, total };
+                let ranks = RankRecord::gather(&Local, fit, read, write);
+                RunRecord::new(command, config, fit, seconds, &ranks)
+                    .with_overlap(overlap)
+                    .write_to(&mut writer)
+            }
+            (Fitted::Other(outcome), Chosen::Other(model)) => {
+                let seconds = MethodSeconds { read, fit: outcome.seconds, write, total };
+                MethodRecord::new(command, model, network, overlap, outcome, seconds).write_to(&mut writer)
+            }
+            _ => unreachable!("what was found is of the method that was chosen"),
+        }
+    }
+}
+
 /// Embeds a network, shows progress and says what a person should read.
-pub(super) fn fit(
+pub(crate) fn fit(
     chosen: &Chosen,
     network: &Network,
     labels: Option<&Labels>,
     reporter: &mut Reporter,
-) -> Result<Outcome> {
+) -> Result<Fitted> {
     let result = match chosen {
-        Chosen::Mnmf(config) => mnmf(config, network, reporter),
-        Chosen::Other(model) => model.fit_with(network, labels, &mut |now| {
-            reporter.learning(now);
-            interrupt::go_on()
-        }),
+        Chosen::Mnmf(config) => {
+            let fit = config.fit_with(network, &Local, &mut |now| {
+                reporter.fitting(now);
+                interrupt::go_on()
+            });
+            fit.map(|fit| Fitted::Mnmf(Box::new(fit)))
+        }
+        Chosen::Other(model) => {
+            let outcome = model.fit_with(network, labels, &mut |now| {
+                reporter.learning(now);
+                interrupt::go_on()
+            });
+            outcome.map(Fitted::Other)
+        }
     };
     reporter.finish();
-    let outcome = result?;
-    outcome.warnings.iter().for_each(|warning| reporter.say(&format!("warning: {warning}")));
-    Ok(outcome)
-}
-
-fn mnmf(config: &Config, network: &Network, reporter: &mut Reporter) -> Result<Outcome> {
-    let fit = config.fit_with(network, &Local, &mut |now| {
-        reporter.fitting(now);
-        interrupt::go_on()
-    })?;
-    let seconds = fit.seconds.proximity + fit.seconds.factorise;
-    Ok(Outcome { embedding: fit.embedding, warnings: fit.warnings, seconds, threads: fit.threads })
+    let fitted = result?;
+    fitted.warnings().iter().for_each(|warning| reporter.say(&format!("warning: {warning}")));
+    Ok(fitted)
 }
 
 /// Refuses what would not fit into memory. Only methods that keep proximity matrices can be that large.
-pub(super) fn check_memory(chosen: &Chosen, network: &Network, max_memory: Option<u64>) -> Result<()> {
+pub(crate) fn check_memory(chosen: &Chosen, network: &Network, max_memory: Option<u64>) -> Result<()> {
     let (config, alone) = match chosen {
         Chosen::Mnmf(config) => (config.clone(), false),
         Chosen::Other(model) => match model.proximity() {

@@ -5,7 +5,7 @@ pub(crate) mod demo;
 pub(crate) mod embed;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
-mod fitting;
+pub(crate) mod fitting;
 pub(crate) mod generate;
 mod kept;
 pub(crate) mod neighbors;
@@ -26,7 +26,7 @@ use crate::interrupt;
 use crate::ui::{Reporter, plural, seconds};
 
 /// Reads the network and says what was found.
-fn read(args: &NetworkArgs, reporter: &mut Reporter) -> Result<(Network, f64)> {
+pub(crate) fn read(args: &NetworkArgs, reporter: &mut Reporter) -> Result<(Network, f64)> {
     let began = Instant::now();
     let read = read_network(&args.source()?, &args.options(), &mut |now| {
         reporter.reading(now);
@@ -56,7 +56,7 @@ fn describe(network: &Network, time: f64, reporter: &Reporter) {
 }
 
 /// The command line as it was typed, for `run.json`.
-fn command_line() -> String {
+pub(crate) fn command_line() -> String {
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("manyview".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

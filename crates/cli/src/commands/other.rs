@@ -6,15 +6,15 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use manyview::comm::Comm;
 use manyview::evaluate::Labels;
-use manyview::io::{MethodRecord, MethodSeconds};
 use manyview::memory::peak_resident_bytes;
-use manyview::methods::{Model, Outcome};
+use manyview::methods::Model;
 use manyview::overlap::overlaps;
 use manyview::parallel::Pool;
-use manyview::{Error, Network};
+use manyview::{Embedding, Error, Network};
 
+use super::command_line;
 use super::embed::{prepare, read_views, write_vectors};
-use super::{command_line, fitting};
+use super::fitting::{self, Taken};
 use crate::args::{Chosen, EmbedArgs};
 use crate::backend::Ranks;
 use crate::interrupt;
@@ -34,20 +34,21 @@ pub(super) fn run(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> 
     let labels = args.labels.as_ref().map(|file| Labels::open(file, network.nodes())).transpose()?;
     let chosen = Chosen::Other(model.clone());
     fitting::check_memory(&chosen, &network, args.max_memory)?;
-    let outcome = fitting::fit(&chosen, &network, labels.as_ref(), &mut reporter)?;
+    let fitted = fitting::fit(&chosen, &network, labels.as_ref(), &mut reporter)?;
 
     let writing = Instant::now();
-    write_vectors(&mut output, &outcome.embedding, &args.format)?;
+    write_vectors(&mut output, fitted.embedding(), &args.format)?;
     let (write, total) = (writing.elapsed().as_secs_f64(), began.elapsed().as_secs_f64());
-    let (command, overlap) = (command_line(), overlaps(&network, &Pool::new(model.threads)?));
-    let taken = MethodSeconds { read, fit: outcome.seconds, write, total };
-    let record = MethodRecord::new(&command, model, &network, &overlap, &outcome, taken);
-    output.write("run.json", |writer| record.write_to(writer))?;
+    let overlap = overlaps(&network, &Pool::new(model.threads)?);
+    let taken = Taken { read, write, total };
+    output.write("run.json", |writer| {
+        fitted.write_record(writer, &command_line(), &chosen, &network, &overlap, taken)
+    })?;
     if interrupt::go_on().is_break() {
         bail!(Error::Interrupted);
     }
     output.commit()?;
-    if reporter.is_quiet() { Ok(()) } else { show(model, &network, &outcome, folder, total) }
+    if reporter.is_quiet() { Ok(()) } else { show(model, &network, fitted.embedding(), folder, total) }
 }
 
 /// Stages make checkpoints, plans and ranks possible; other methods have none.
@@ -73,8 +74,7 @@ fn refuse_what_mnmf_alone_has(args: &EmbedArgs, model: &Model, ranks: &Ranks) ->
     Ok(())
 }
 
-fn show(model: &Model, network: &Network, outcome: &Outcome, folder: &Path, total: f64) -> Result<()> {
-    let embedding = &outcome.embedding;
+fn show(model: &Model, network: &Network, embedding: &Embedding, folder: &Path, total: f64) -> Result<()> {
     let mut text = String::new();
     if embedding.parts().len() > 1 {
         let widest = network.views().iter().map(|view| view.name.chars().count()).max().unwrap_or(0).max(9);

@@ -22,6 +22,8 @@ pub(crate) struct Reporter {
     began: Instant,
     /// Records of the stage under way, for its line.
     stage: Vec<StageRecord>,
+    /// Whether stages get lines.
+    tells_stages: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,7 +65,12 @@ impl Reporter {
             () if std::io::stderr().is_terminal() => Mode::Bars,
             () => Mode::Lines,
         };
-        Reporter { mode, bar: None, began: Instant::now(), stage: Vec::new() }
+        Reporter { mode, bar: None, began: Instant::now(), stage: Vec::new(), tells_stages: true }
+    }
+
+    /// For commands in which a stage is a small part of the whole.
+    pub(crate) fn without_stages(self) -> Self {
+        Reporter { tells_stages: false, ..self }
     }
 
     pub(crate) fn is_quiet(&self) -> bool {
@@ -193,7 +200,7 @@ impl Reporter {
             Phase::Map => Some("drawing the map"),
             Phase::Reading | Phase::Stages | Phase::Method | Phase::Evaluation => None,
         };
-        if let Some(line) = line.filter(|_| self.mode == Mode::Lines) {
+        if let Some(line) = line.filter(|_| self.mode == Mode::Lines && self.tells_stages) {
             eprintln!("{line}");
         }
         self.bar = Some((phase, bar));
@@ -202,6 +209,7 @@ impl Reporter {
     fn tell_stage(&mut self) {
         let records = std::mem::take(&mut self.stage);
         if self.mode == Mode::Lines
+            && self.tells_stages
             && let Some(first) = records.first()
         {
             eprintln!("{}", stage_line(first, &records));

@@ -153,7 +153,12 @@ impl Labels {
     pub fn fingerprint(&self) -> u64 {
         let names = self.names.iter().map(|name| text_key(name));
         let starts = self.starts.iter().map(|&start| start as u64);
-        mix_words(names.chain(starts).chain(self.items.iter().map(|&item| item.into())).chain(self.keys.iter().copied()))
+        mix_words(
+            names
+                .chain(starts)
+                .chain(self.items.iter().map(|&item| item.into()))
+                .chain(self.keys.iter().copied()),
+        )
     }
 
     /// The labels' names, sorted.

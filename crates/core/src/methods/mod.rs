@@ -125,6 +125,18 @@ pub enum Group {
     Plain,
 }
 
+impl Group {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Single => "single view",
+            Group::Heterogeneous => "heterogeneous",
+            Group::Multi => "multi-view",
+            Group::Plain => "plain",
+        }
+    }
+}
+
 /// A method other than MNMF, with every setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Model {

@@ -27,7 +27,8 @@ pub(super) fn run(args: &LinksArgs) -> Result<()> {
     let embed = |rest: &_, repeat: usize| {
         reporter.say(&format!("embedding without hidden edges, {} of {}", repeat + 1, settings.repeats));
         let fitted = fitting::fit(&chosen, rest, None, &mut reporter)?;
-        Ok((fitted.embedding.values().to_vec(), fitted.embedding.dim()))
+        let embedding = fitted.embedding();
+        Ok((embedding.values().to_vec(), embedding.dim()))
     };
     let found = links(&network, &settings, &pool, embed, &mut |_| interrupt::go_on())?;
     found.notes.iter().for_each(|note| reporter.say(&format!("note: {note}")));

@@ -1,0 +1,206 @@
+//! What is to be embedded: rows of the tables, and the jobs that fill them.
+//!
+//! A row of a method of a single view has a job for each view, one of metapath2vec a job for each path: the candidates,
+//! of which the row shows the best. MVE with labels has a job for each repeat, because it may learn from the nodes that
+//! train in that repeat and from no others. All other rows have one job.
+
+use anyhow::Result;
+use manyview::config::Consensus;
+use manyview::methods::{Group, Method, Model};
+use manyview::{Config, Network};
+use serde_json::{Map, Value, json};
+
+use crate::args::{Chosen, CompareArgs, Sweep};
+
+/// A row of the tables.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// How the method is called.
+    pub(super) title: String,
+    pub(super) section: Section,
+    /// What the candidates are, where there are several: "view", "path".
+    pub(super) candidates: Option<&'static str>,
+}
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Method(Group),
+    Ours,
+    Ablations,
+    /// A value of a setting that is varied.
+    Sweep(&'static str),
+}
+
+impl Section {
+    pub(super) fn title(self) -> String {
+        match self {
+            Section::Method(group) => group.name().into(),
+            Section::Ours => "ours".into(),
+            Section::Ablations => "mnmf without its parts".into(),
+            Section::Sweep(setting) => format!("mnmf over {setting}"),
+        }
+    }
+}
+
+/// An embedding to be made and measured.
+pub(super) struct Job {
+    /// The row it belongs to.
+    pub(super) row: usize,
+    /// The candidate's name, where there are several.
+    pub(super) candidate: Option<String>,
+    /// Its folder.
+    pub(super) folder: String,
+    pub(super) chosen: Chosen,
+    /// Embed this view alone.
+    pub(super) view: Option<usize>,
+    /// Learn from the training nodes of this repeat, and measure that repeat alone.
+    pub(super) repeat: Option<usize>,
+}
+
+/// Rows and jobs, in the order of the tables.
+#[derive(Default)]
+pub(super) struct Work {
+    pub(super) rows: Vec<Row>,
+    pub(super) jobs: Vec<Job>,
+}
+
+impl Work {
+    pub(super) fn of(args: &CompareArgs, network: &Network) -> Result<Self> {
+        let mut work = Work::default();
+        let wanted = |method: &Method| args.methods.is_empty() || args.methods.contains(method);
+        let groups = [Group::Single, Group::Heterogeneous, Group::Multi, Group::Plain];
+        for group in groups {
+            let others = Method::ALL.into_iter().filter(|&method| method != Method::Mnmf);
+            for method in others.filter(|method| method.group() == group).filter(wanted) {
+                work.method(method, args, network)?;
+            }
+        }
+        let ours = ours(args);
+        if wanted(&Method::Mnmf) {
+            work.mnmf(Section::Ours, "mnmf", ours.clone());
+        }
+        if args.ablations {
+            ablations(&ours)
+                .into_iter()
+                .for_each(|(title, config)| work.mnmf(Section::Ablations, title, config));
+        }
+        for &sweep in &args.sweep {
+            for (value, config) in values(sweep, &ours) {
+                work.mnmf(Section::Sweep(name(sweep)), &value, config);
+            }
+        }
+        Ok(work)
+    }
+
+    fn row(&mut self, title: &str, section: Section, candidates: Option<&'static str>) -> usize {
+        self.rows.push(Row { title: title.to_owned(), section, candidates });
+        self.rows.len() - 1
+    }
+
+    fn job(&mut self, row: usize, candidate: Option<String>, chosen: Chosen) -> &mut Job {
+        let section = match self.rows[row].section {
+            Section::Ablations => "without-",
+            Section::Sweep(setting) => &format!("{setting}-"),
+            _ => "",
+        };
+        let own = candidate.iter().map(|candidate| format!("-{candidate}")).collect::<String>();
+        let folder = file_name(&format!("{section}{}{own}", self.rows[row].title));
+        // Names that differ in odd characters alone must not share a folder.
+        let taken = self.jobs.iter().filter(|job| job.folder == folder).count();
+        let folder = if taken == 0 { folder } else { format!("{folder}-{}", self.jobs.len()) };
+        self.jobs.push(Job { row, candidate, folder, chosen, view: None, repeat: None });
+        self.jobs.last_mut().expect("just pushed")
+    }
+
+    fn mnmf(&mut self, section: Section, title: &str, config: Config) {
+        let row = self.row(title, section, None);
+        self.job(row, None, Chosen::Mnmf(config));
+    }
+
+    fn method(&mut self, method: Method, args: &CompareArgs, network: &Network) -> Result<()> {
+        let model = |own: Value| -> Result<Chosen> {
+            let mut values: Map<String, Value> = own.as_object().cloned().unwrap_or_default();
+            values.insert("dim".into(), args.dim.into());
+            values.insert("seed".into(), args.seed.into());
+            values.insert("threads".into(), args.threads.into());
+            Ok(Chosen::Other(Model::new(method, args.preset, &values)?))
+        };
+        let (section, views) = (Section::Method(method.group()), network.views());
+        match method {
+            _ if method.group() == Group::Single => {
+                let row = self.row(title(method), section, Some("view"));
+                for (at, view) in views.iter().enumerate() {
+                    self.job(row, Some(view.name.clone()), model(json!({}))?).view = Some(at);
+                }
+            }
+            _ => {
+                let row = self.row(title(method), section, None);
+                self.job(row, None, model(json!({}))?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The method's name in the tables; a reconstruction says so wherever it is named.
+fn title(method: Method) -> &'static str {
+    method.name()
+}
+
+/// A name that every file system takes.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    name.chars().map(plain).collect::<String>().replace("--", "-")
+}
+
+fn ours(args: &CompareArgs) -> Config {
+    Config { dim: args.dim, seed: args.seed, threads: args.threads, ..Config::preset(args.preset) }
+}
+
+/// MNMF without one of its parts. Pooled stages have no weights, so the one of equal weights has shared stages, and stands
+/// beside the weighted one.
+fn ablations(ours: &Config) -> [(&'static str, Config); 6] {
+    let stages = ours.stages;
+    let shared = Config { consensus: Consensus::Shared, ..ours.clone() };
+    [
+        ("no consensus", Config { consensus_stages: Some(0), ..ours.clone() }),
+        ("no unique", Config { consensus_stages: Some(stages), ..ours.clone() }),
+        ("one stage", Config { stages: 1, consensus_stages: Some(1), ..ours.clone() }),
+        ("order swapped", Config { unique_first: true, ..ours.clone() }),
+        ("shared, weighted", shared.clone()),
+        // As gamma falls to 0, all views count alike.
+        ("shared, equal weights", Config { gamma: 0.01, ..shared }),
+    ]
+}
+
+fn name(sweep: Sweep) -> &'static str {
+    match sweep {
+        Sweep::Dim => "dim",
+        Sweep::Gamma => "gamma",
+        Sweep::Stages => "stages",
+        Sweep::ConsensusStages => "consensus stages",
+    }
+}
+
+/// The values of the paper's figures, and some more.
+fn values(sweep: Sweep, ours: &Config) -> Vec<(String, Config)> {
+    let whole = |values: &[usize], set: &dyn Fn(usize) -> Config| {
+        values.iter().map(|&value| (value.to_string(), set(value))).collect()
+    };
+    match sweep {
+        Sweep::Dim => whole(&[32, 64, 128, 256, 512], &|dim| Config { dim, ..ours.clone() }),
+        Sweep::Stages => {
+            whole(&[1, 2, 4, 8, 16, 32], &|stages| Config { stages, consensus_stages: None, ..ours.clone() })
+        }
+        Sweep::ConsensusStages => {
+            let all: Vec<usize> = (0..=ours.stages).collect();
+            whole(&all, &|stages| Config { consensus_stages: Some(stages), ..ours.clone() })
+        }
+        Sweep::Gamma => {
+            let shared = Config { consensus: Consensus::Shared, ..ours.clone() };
+            let gammas = [0.05, 0.1, 0.5, 1.5, 2.0, 5.0, 10.0, 50.0];
+            gammas.iter().map(|&gamma| (gamma.to_string(), Config { gamma, ..shared.clone() })).collect()
+        }
+    }
+}

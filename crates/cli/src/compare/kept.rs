@@ -1,0 +1,157 @@
+//! What earlier runs of the same comparison left: an embedding and its scores for each job.
+//!
+//! A job's folder has the files of `manyview embed`, `made.json`, which says what they were made from, and
+//! `scores.json`, which says how they were measured. What was made from anything else (another network, setting, label
+//! or version) is made again.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use manyview::Network;
+use manyview::evaluate::Labels;
+use manyview::io::{Finished, OutputFolder};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::jobs::Job;
+use super::scores::{Scores, cost_name};
+use crate::args::{Chosen, CompareArgs};
+use crate::commands::embed::write_vectors;
+use crate::commands::fitting::Fitted;
+use crate::interrupt;
+
+/// What an embedding and its scores follow from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Identity {
+    version: String,
+    /// The method, its settings, the network, and what it learns from.
+    embedding: Value,
+    /// How it is measured.
+    scores: Value,
+}
+
+/// `made.json`.
+#[derive(Serialize, Deserialize)]
+struct Made {
+    version: String,
+    embedding: Value,
+    seconds: f64,
+}
+
+/// `scores.json`.
+#[derive(Serialize, Deserialize)]
+struct Measured {
+    identity: Identity,
+    scores: Scores,
+}
+
+impl Identity {
+    pub(super) fn of(
+        args: &CompareArgs,
+        job: &Job,
+        network: &Network,
+        labels: &Labels,
+        validate: bool,
+    ) -> Result<Self> {
+        let (method, mut config) = match &job.chosen {
+            Chosen::Mnmf(config) => ("mnmf", serde_json::to_value(config)?),
+            Chosen::Other(model) => (model.method().name(), serde_json::to_value(model)?),
+        };
+        // Threads change no bit.
+        config.as_object_mut().expect("settings are a struct").remove("threads");
+        let hash = |fingerprint: u64| format!("{fingerprint:016x}");
+        let costs: Vec<String> = args.c.iter().map(|&cost| cost_name(cost)).collect();
+        let labels = hash(labels.fingerprint());
+        let learnt =
+            job.repeat.map(|repeat| json!({"labels": labels, "repeat": repeat, "train": args.train}));
+        Ok(Identity {
+            version: env!("CARGO_PKG_VERSION").into(),
+            embedding: json!({"method": method, "config": config, "network": hash(network.fingerprint()), "learnt": learnt}),
+            scores: json!({
+                "labels": labels, "train": args.train, "repeats": args.repeats, "seed": args.seed, "c": costs,
+                "validated": validate,
+            }),
+        })
+    }
+}
+
+/// The folder of a job.
+pub(super) struct Place {
+    folder: PathBuf,
+    identity: Identity,
+}
+
+/// What was found there.
+pub(super) enum Found {
+    /// Everything.
+    Scores(Scores),
+    /// The embedding, but not these scores; with the seconds it took.
+    Embedding(Box<Finished>, f64),
+    Nothing,
+}
+
+impl Place {
+    pub(super) fn new(output: &Path, job: &Job, identity: Identity) -> Self {
+        Place { folder: output.join(&job.folder), identity }
+    }
+
+    /// What can be used again. What cannot be read is made again, like what is not there.
+    pub(super) fn look(&self) -> Found {
+        let Some(made) = self.read::<Made>("made.json") else { return Found::Nothing };
+        if (&made.version, &made.embedding) != (&self.identity.version, &self.identity.embedding) {
+            return Found::Nothing;
+        }
+        match self.read::<Measured>("scores.json") {
+            Some(measured) if measured.identity == self.identity => Found::Scores(measured.scores),
+            _ => match Finished::open(&self.folder) {
+                Ok(finished) => Found::Embedding(Box::new(finished), made.seconds),
+                Err(_) => Found::Nothing,
+            },
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        serde_json::from_slice(&fs::read(self.folder.join(name)).ok()?).ok()
+    }
+
+    /// Writes an embedding and its `run.json`, all or nothing.
+    pub(super) fn keep_embedding(
+        &self,
+        fitted: &Fitted,
+        record: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        // A map of an earlier embedding would be taken for one of this.
+        match fs::remove_file(self.folder.join("map.npy")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let names = ["embedding.npy", "nodes.txt", "run.json", "made.json"];
+        let mut output = OutputFolder::prepare(&self.folder, &names, true)?;
+        interrupt::writes_to(&output);
+        write_vectors(&mut output, fitted.embedding(), &[])?;
+        output.write("run.json", |writer| record(writer))?;
+        let Identity { version, embedding, .. } = self.identity.clone();
+        let made = Made { version, embedding, seconds: fitted.seconds() };
+        output.write("made.json", |writer| write_json(writer, &made))?;
+        output.commit()?;
+        Ok(())
+    }
+
+    /// Writes the scores, all or nothing.
+    pub(super) fn keep(&self, scores: &Scores) -> Result<()> {
+        let mut output = OutputFolder::prepare(&self.folder, &["scores.json"], true)?;
+        interrupt::writes_to(&output);
+        let measured = Measured { identity: self.identity.clone(), scores: scores.clone() };
+        output.write("scores.json", |writer| write_json(writer, &measured))?;
+        output.commit()?;
+        Ok(())
+    }
+}
+
+fn write_json(writer: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *writer, value)?;
+    writeln!(writer)
+}

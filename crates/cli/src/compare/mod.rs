@@ -1,0 +1,350 @@
+//! `manyview compare`: every method on the same network, the same splits and the same page.
+//!
+//! `jobs.rs` says what is to be embedded, `kept.rs` what is there already, `scores.rs` measures, `table.rs` makes the
+//! paper's tables, `write.rs` and `page.rs` write them.
+
+mod jobs;
+mod kept;
+mod page;
+mod scores;
+mod table;
+mod write;
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use manyview::evaluate::Labels;
+use manyview::io::{Finished, OutputFolder, read_npy, write_npy};
+use manyview::layout::layout;
+use manyview::overlap::{Overlap, overlaps};
+use manyview::parallel::Pool;
+use manyview::{Embedding, Error, Network};
+use serde::Serialize;
+
+use crate::args::CompareArgs;
+use crate::commands::fitting::{self, Taken};
+use crate::commands::{command_line, read};
+use crate::interrupt;
+use crate::ui::{Reporter, plural, print, seconds};
+use jobs::{Job, Section, Work};
+use kept::{Found, Identity, Place};
+use page::{About, Picture};
+use scores::{Scores, cost_name};
+use table::{Measured, Table, tables};
+
+const FILES: [&str; 4] = ["compare.json", "compare.md", "compare.tex", "compare.html"];
+
+pub(crate) fn run(args: &CompareArgs) -> Result<()> {
+    check(args)?;
+    interrupt::watch_for_it()?;
+    let mut reporter = Reporter::new(args.quiet).without_stages();
+    let (network, _) = read(&args.network, &mut reporter)?;
+    let labels = Labels::open(&args.labels, network.nodes())?;
+    if labels.names().len() < 2 {
+        let sentence = format!(
+            "{}: all labels are the same; a comparison needs two classes or more",
+            args.labels.display()
+        );
+        return Err(Error::Network(sentence).into());
+    }
+    // What is wrong with shares and labels is said before the first method, not after the last.
+    for &share in &args.train {
+        labels.split(share, args.seed, 0)?;
+    }
+    let work = Work::of(args, &network)?;
+    let output = OutputFolder::prepare(&args.output, &FILES, true)?;
+    let folder = args.output.display();
+    interrupt::leaves(format!(
+        "interrupted: what is finished is kept in {folder}; the same command goes on from there"
+    ));
+    let pool = Pool::new(args.threads)?;
+    let overlap = overlaps(&network, &pool);
+    let mut comparison = Comparison { args, network, labels, overlap, pool, reporter };
+    let measured = comparison.measure(&work)?;
+    let costs: Vec<String> = args.c.iter().map(|&cost| cost_name(cost)).collect();
+    let tables = tables(&measured, &args.train, &costs);
+    let pictures = if args.no_pictures { Vec::new() } else { comparison.pictures(&work, &measured)? };
+    comparison.write(output, &measured, &tables, &pictures)?;
+    let failed = measured.iter().filter(|row| !row.failures.is_empty()).count();
+    let mut text: String = tables.iter().map(|table| write::text(table) + "\n").collect();
+    if tables.iter().any(|table| table.lines.iter().any(|line| line.oracle)) {
+        text.push_str(&format!("{}\n\n", write::STAR));
+    }
+    if failed > 0 {
+        text.push_str(&format!(
+            "{} failed, in part or whole; compare.json says why\n",
+            plural(failed, "method")
+        ));
+    }
+    text.push_str(&format!("open {} in a browser\n", args.output.join("compare.html").display()));
+    print(text)
+}
+
+/// Refuses what makes no sense before a large file is read.
+fn check(args: &CompareArgs) -> Result<()> {
+    manyview::Config { dim: args.dim, threads: args.threads, ..manyview::Config::default() }.check()?;
+    let c = args.c.first().copied().unwrap_or(manyview::evaluate::Cost::Auto);
+    let settings = manyview::evaluate::ClassifySettings::default();
+    let (train, repeats) = (args.train.clone(), args.repeats);
+    manyview::evaluate::ClassifySettings { train, repeats, c, ..settings }.check()?;
+    Ok(())
+}
+
+struct Comparison<'a> {
+    args: &'a CompareArgs,
+    network: Network,
+    labels: Labels,
+    overlap: Vec<Overlap>,
+    pool: Pool,
+    reporter: Reporter,
+}
+
+impl Comparison<'_> {
+    /// Runs all jobs. A failure is noted and does not stop the others; a wish to end does.
+    fn measure(&mut self, work: &Work) -> Result<Vec<Measured>> {
+        let open =
+            |row: &jobs::Row| Measured { row: row.clone(), candidates: Vec::new(), failures: Vec::new() };
+        let mut measured: Vec<Measured> = work.rows.iter().map(open).collect();
+        for (number, job) in work.jobs.iter().enumerate() {
+            let row = &mut measured[job.row];
+            let candidate = job.candidate.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
+            let title = match row.row.section {
+                Section::Ablations | Section::Sweep(_) => {
+                    format!("{}: {}", row.row.section.title(), row.row.title)
+                }
+                Section::Method(_) | Section::Ours => row.row.title.clone(),
+            };
+            let what = format!("{title}{candidate} ({} of {})", number + 1, work.jobs.len());
+            match self.job(job, row.row.candidates.is_some(), &what) {
+                Ok(scores) => row.candidates.push((job.candidate.clone(), scores)),
+                Err(error) if matches!(error.downcast_ref(), Some(Error::Interrupted)) => return Err(error),
+                Err(error) => {
+                    self.reporter.finish();
+                    self.reporter.say(&format!("{what} failed: {error:#}"));
+                    let name = job.candidate.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+                    row.failures.push(format!("{name}{error:#}"));
+                }
+            }
+        }
+        self.reporter.finish();
+        Ok(measured)
+    }
+
+    /// The scores of a job: those that are there, or new ones.
+    fn job(&mut self, job: &Job, validate: bool, what: &str) -> Result<Scores> {
+        let own = job.view.map(|view| self.network.only(view));
+        let identity = {
+            let network = own.as_ref().unwrap_or(&self.network);
+            Identity::of(self.args, job, network, &self.labels, validate)?
+        };
+        let place = Place::new(&self.args.output, job, identity);
+        let (embedding, took) = match place.look() {
+            Found::Scores(scores) => {
+                self.reporter.say(&format!("{what}: done before"));
+                return Ok(scores);
+            }
+            Found::Embedding(finished, took) => {
+                self.reporter.say(&format!("{what}: embedded before, measuring"));
+                (finished.embedding, took)
+            }
+            Found::Nothing => {
+                self.reporter.say(what);
+                self.embed(job, own.as_ref(), &place)?
+            }
+        };
+        let began = Instant::now();
+        let mut scores = Scores::measure(
+            self.args,
+            &embedding,
+            &self.labels,
+            job.repeat,
+            validate,
+            &self.pool,
+            &mut self.reporter,
+        )?;
+        scores.seconds = took;
+        self.reporter.finish();
+        place.keep(&scores)?;
+        let (took, measured) = (seconds(took), seconds(began.elapsed().as_secs_f64()));
+        self.reporter.say(&format!("  embedded in {took}, measured in {measured}"));
+        Ok(scores)
+    }
+
+    /// Embeds and writes what `manyview embed` writes.
+    fn embed(&mut self, job: &Job, own: Option<&Network>, place: &Place) -> Result<(Embedding, f64)> {
+        let network = own.unwrap_or(&self.network);
+        job.chosen.check()?;
+        fitting::check_memory(&job.chosen, network, None)?;
+        let seen = job.repeat.map(|repeat| training(self.args, &self.labels, repeat)).transpose()?;
+        let began = Instant::now();
+        let fitted = fitting::fit(&job.chosen, network, seen.as_ref(), &mut self.reporter)?;
+        let overlap: &[Overlap] = if own.is_some() { &[] } else { &self.overlap };
+        let taken = Taken { read: 0.0, write: 0.0, total: began.elapsed().as_secs_f64() };
+        place.keep_embedding(&fitted, |writer| {
+            fitted.write_record(writer, &command_line(), &job.chosen, network, overlap, taken)
+        })?;
+        let took = fitted.seconds();
+        Ok((fitted.into_embedding(), took))
+    }
+
+    /// A map for each method; where there is a choice, of the candidate that validates best.
+    fn pictures(&mut self, work: &Work, measured: &[Measured]) -> Result<Vec<Picture>> {
+        let mut pictures = Vec::new();
+        for (number, row) in measured.iter().enumerate() {
+            let shown = matches!(row.row.section, Section::Method(_) | Section::Ours);
+            let Some((candidate, _)) = table::most_valid(&row.candidates).filter(|_| shown) else { continue };
+            let job = work.jobs.iter().find(|job| job.row == number && job.candidate == *candidate);
+            let job = job.filter(|job| job.repeat.is_none());
+            let Some(job) = job else { continue };
+            let folder = self.args.output.join(&job.folder);
+            let name = candidate.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
+            let places = self.places(&folder)?;
+            pictures.push(Picture { title: format!("{}{name}", row.row.title), places });
+        }
+        self.reporter.finish();
+        Ok(pictures)
+    }
+
+    /// The map of a job's embedding, drawn once.
+    fn places(&mut self, folder: &Path) -> Result<Vec<Option<[f32; 2]>>> {
+        let file = folder.join("map.npy");
+        // A node without a place, since its vector is zero, has none in the file either.
+        let pair = |pair: &[f32]| (!pair[0].is_nan()).then(|| [pair[0], pair[1]]);
+        if let Ok(kept) = read_npy(&file)
+            && (kept.rows, kept.dim) == (self.network.nodes().len(), 2)
+        {
+            return Ok(kept.values.chunks_exact(2).map(pair).collect());
+        }
+        let finished = Finished::open(folder)?;
+        let reporter = &mut self.reporter;
+        let places = layout(&finished.embedding, self.args.seed, &self.pool, &mut |step| {
+            reporter.laying_out(step);
+            interrupt::go_on()
+        })?;
+        let flat: Vec<f32> = places.iter().flat_map(|place| place.unwrap_or([f32::NAN; 2])).collect();
+        write_npy(&file, places.len(), 2, &flat)?;
+        Ok(places)
+    }
+
+    fn write(
+        &self,
+        mut output: OutputFolder,
+        measured: &[Measured],
+        tables: &[Table],
+        pictures: &[Picture],
+    ) -> Result<()> {
+        let command = command_line();
+        let sentence = self.sentence();
+        let record = Record::of(self, &command, measured, tables);
+        output.write("compare.json", |writer| {
+            serde_json::to_writer_pretty(&mut *writer, &record)?;
+            writeln!(writer)
+        })?;
+        let star = format!("\\{}\n", write::STAR);
+        let markdown: String = tables.iter().map(write::markdown).collect();
+        let head = format!("{sentence}\n\n```sh\n{command}\n```\n\n");
+        output.write("compare.md", |writer| writer.write_all((head + &markdown + &star).as_bytes()))?;
+        let latex: String = tables.iter().map(write::latex).collect();
+        output.write("compare.tex", |writer| writer.write_all(latex.as_bytes()))?;
+        let title = self.args.output.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let about = About {
+            title: &title,
+            command: &command,
+            sentence: &sentence,
+            label_of: (0..self.labels.rows()).map(|row| self.labels.of(row).first().copied()).collect(),
+            labels: self.labels.names(),
+        };
+        let page = page::page(&about, tables, pictures);
+        output.write("compare.html", |writer| writer.write_all(page.as_bytes()))?;
+        output.commit()?;
+        Ok(())
+    }
+
+    fn sentence(&self) -> String {
+        let (nodes, views) =
+            (plural(self.network.nodes().len(), "node"), plural(self.network.views().len(), "view"));
+        let labels = plural(self.labels.names().len(), "label");
+        let several = if self.labels.is_multi_label() { ", several a node" } else { "" };
+        let (labelled, repeats) =
+            (plural(self.labels.labelled(), "labelled node"), plural(self.args.repeats, "repeat"));
+        let dim = self.args.dim;
+        format!(
+            "{nodes}, {views}, {labels}{several}, {labelled}; {dim} columns, {repeats}, settings {}.",
+            self.args.preset.name()
+        )
+    }
+}
+
+/// The labels that may be learnt from in a repeat: those of nodes that train whatever the share.
+fn training(args: &CompareArgs, labels: &Labels, repeat: usize) -> manyview::Result<Labels> {
+    let splits = args.train.iter().map(|&share| labels.split(share, args.seed, repeat));
+    let splits: Vec<_> = splits.collect::<manyview::Result<_>>()?;
+    let always = |row: &u32| splits.iter().all(|split| split.train.binary_search(row).is_ok());
+    let rows: Vec<u32> = splits[0].train.iter().copied().filter(always).collect();
+    Ok(labels.of_rows(&rows))
+}
+
+/// `compare.json`.
+#[derive(Serialize)]
+struct Record<'a> {
+    version: &'static str,
+    command: &'a str,
+    nodes: usize,
+    views: Vec<&'a str>,
+    labels: &'a [String],
+    labelled: usize,
+    multi_label: bool,
+    train: &'a [f64],
+    repeats: usize,
+    seed: u64,
+    dim: usize,
+    preset: &'static str,
+    tables: &'a [Table],
+    methods: Vec<MethodRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct MethodRecord<'a> {
+    name: &'a str,
+    section: String,
+    failures: &'a [String],
+    candidates: Vec<CandidateRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct CandidateRecord<'a> {
+    name: Option<&'a str>,
+    #[serde(flatten)]
+    scores: &'a Scores,
+}
+
+impl<'a> Record<'a> {
+    fn of(of: &'a Comparison<'_>, command: &'a str, measured: &'a [Measured], tables: &'a [Table]) -> Self {
+        let candidate =
+            |(name, scores): &'a (Option<String>, Scores)| CandidateRecord { name: name.as_deref(), scores };
+        let method = |row: &'a Measured| MethodRecord {
+            name: &row.row.title,
+            section: row.row.section.title(),
+            failures: &row.failures,
+            candidates: row.candidates.iter().map(candidate).collect(),
+        };
+        Record {
+            version: env!("CARGO_PKG_VERSION"),
+            command,
+            nodes: of.network.nodes().len(),
+            views: of.network.views().iter().map(|view| view.name.as_str()).collect(),
+            labels: of.labels.names(),
+            labelled: of.labels.labelled(),
+            multi_label: of.labels.is_multi_label(),
+            train: &of.args.train,
+            repeats: of.args.repeats,
+            seed: of.args.seed,
+            dim: of.args.dim,
+            preset: of.args.preset.name(),
+            tables,
+            methods: measured.iter().map(method).collect(),
+        }
+    }
+}

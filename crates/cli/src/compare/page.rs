@@ -1,0 +1,282 @@
+//! The comparison as one page: tables, curves of what was varied, and a map of the nodes for each method.
+//!
+//! Everything is markup and SVG; nothing runs and nothing is asked for from outside. Invariant: names are text from
+//! strangers and reach the page through [`escaped`] alone.
+
+use std::fmt::Write;
+
+use super::table::{Line, Table};
+use super::write::STAR;
+use crate::report::encode;
+
+const STYLE: &str = include_str!("compare.css");
+
+/// As many colours as can be told apart; further labels share them.
+const COLOURS: usize = 12;
+
+/// A map of the nodes.
+pub(super) struct Picture {
+    pub(super) title: String,
+    /// x and y of each node that has a place.
+    pub(super) places: Vec<Option<[f32; 2]>>,
+}
+
+/// What the page is about.
+pub(super) struct About<'a> {
+    pub(super) title: &'a str,
+    pub(super) command: &'a str,
+    /// Nodes, views, labels, repeats: one sentence.
+    pub(super) sentence: &'a str,
+    /// The first label of each node, if it has one.
+    pub(super) label_of: Vec<Option<u32>>,
+    pub(super) labels: &'a [String],
+}
+
+/// The whole page.
+pub(super) fn page(about: &About<'_>, tables: &[Table], pictures: &[Picture]) -> String {
+    let policy = format!("default-src 'none'; style-src '{}'", encode::hash(STYLE));
+    let mut text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}: methods compared</title>\n\
+         <style>{STYLE}</style>\n<main>\n<h1>{title}</h1>\n<p>{}</p>\n<p><code>{}</code></p>\n",
+        escaped(about.sentence),
+        escaped(about.command),
+        title = escaped(about.title),
+    );
+    for table in tables {
+        text.push_str(&section(table));
+    }
+    if tables.iter().any(|table| table.lines.iter().any(|line| line.oracle)) {
+        let _ = writeln!(text, "<p class=\"note\">{}</p>", escaped(STAR));
+    }
+    text.push_str(&maps(about, pictures));
+    text.push_str("</main>\n</html>\n");
+    text
+}
+
+/// Text that a browser shows as it is.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Lines of values of a setting belong into curves, all others into the table.
+fn section(table: &Table) -> String {
+    let swept = |line: &&Line| line.section.starts_with("mnmf over");
+    let mut text = format!("<section>\n<h2>{}</h2>\n", escaped(&table.title));
+    let rest: Vec<&Line> = table.lines.iter().filter(|line| !swept(line)).collect();
+    if !rest.is_empty() {
+        text.push_str(&html_table(table, &rest));
+    }
+    let mut sweeps: Vec<&str> = table.lines.iter().filter(swept).map(|line| line.section.as_str()).collect();
+    sweeps.dedup();
+    if !sweeps.is_empty() {
+        text.push_str("<div class=\"row\">\n");
+        for sweep in sweeps {
+            let lines: Vec<&Line> = table.lines.iter().filter(|line| line.section == sweep).collect();
+            text.push_str(&curves(sweep, &table.columns, &lines));
+        }
+        text.push_str("</div>\n");
+    }
+    text + "</section>\n"
+}
+
+fn html_table(table: &Table, lines: &[&Line]) -> String {
+    let columns = table.columns.len();
+    let bounds: Vec<(f64, f64)> = (0..columns).map(|column| bounds(lines, column)).collect();
+    let mut text = "<div class=\"wide\"><table>\n<thead><tr><th></th>".to_owned();
+    table.columns.iter().for_each(|column| _ = write!(text, "<th>{}</th>", escaped(column)));
+    text.push_str("</tr></thead>\n<tbody>\n");
+    let mut section = "";
+    for line in lines {
+        if line.section != section {
+            section = &line.section;
+            let _ = writeln!(
+                text,
+                "<tr class=\"group\"><th colspan=\"{}\">{}</th></tr>",
+                columns + 1,
+                escaped(section)
+            );
+        }
+        let star = if line.oracle { " *" } else { "" };
+        let _ = write!(text, "<tr><th>{}{star}</th>", escaped(&line.name));
+        if let Some(failed) = &line.failed {
+            let _ = writeln!(
+                text,
+                "<td colspan=\"{columns}\" class=\"failed\">failed: {}</td></tr>",
+                escaped(failed)
+            );
+            continue;
+        }
+        for (cell, (least, most)) in line.cells.iter().zip(&bounds) {
+            match cell {
+                Some(cell) => {
+                    // A bar behind the number, from the column's worst to its best.
+                    let share = if most > least { (cell.mean - least) / (most - least) } else { 1.0 };
+                    let std = cell
+                        .std
+                        .map(|std| format!(" <small>± {:.1}</small>", 100.0 * std))
+                        .unwrap_or_default();
+                    let best = if cell.mean >= *most { " best" } else { "" };
+                    let tenth = (share * 10.0).round();
+                    let _ = write!(text, "<td class=\"s{tenth}{best}\">{:.1}{std}</td>", 100.0 * cell.mean);
+                }
+                None => text.push_str("<td>–</td>"),
+            }
+        }
+        text.push_str("</tr>\n");
+    }
+    if let Some(gain) = &table.gain {
+        text.push_str("<tr class=\"gain\"><th>gain of mnmf over the best other</th>");
+        for gain in gain {
+            let words = gain.map_or_else(String::new, |gain| format!("{:+.1}%", 100.0 * gain));
+            let _ = write!(text, "<td>{words}</td>");
+        }
+        text.push_str("</tr>\n");
+    }
+    text + "</tbody></table></div>\n"
+}
+
+/// The least and the largest mean of a column.
+fn bounds(lines: &[&Line], column: usize) -> (f64, f64) {
+    let means = lines.iter().filter_map(|line| line.cells[column]).map(|cell| cell.mean);
+    means.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), mean| (least.min(mean), most.max(mean)))
+}
+
+/// A curve for each column over the values of a setting.
+fn curves(title: &str, columns: &[String], lines: &[&Line]) -> String {
+    const WIDE: f64 = 360.0;
+    const HIGH: f64 = 240.0;
+    const LEFT: f64 = 44.0;
+    const BELOW: f64 = 34.0;
+    let means = lines.iter().flat_map(|line| line.cells.iter().flatten()).map(|cell| 100.0 * cell.mean);
+    let (least, most) =
+        means.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), mean| (a.min(mean), b.max(mean)));
+    if !least.is_finite() {
+        return String::new();
+    }
+    let (least, most) = ((least - 1.0).floor().max(0.0), (most + 1.0).ceil().min(100.0));
+    let x = |at: usize| LEFT + (at as f64 + 0.5) / lines.len() as f64 * (WIDE - LEFT - 8.0);
+    let y = |value: f64| 12.0 + (most - value) / (most - least) * (HIGH - BELOW - 12.0);
+    let mut text = format!(
+        "<figure><svg viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>\n",
+        escaped(title)
+    );
+    for step in 0..=4 {
+        let value = least + (most - least) * f64::from(step) / 4.0;
+        let digits = usize::from((most - least) % 4.0 != 0.0);
+        let at = y(value);
+        let _ = write!(
+            text,
+            "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{}\"/><text class=\"left\" x=\"{}\" y=\"{:.1}\">{value:.digits$}</text>",
+            WIDE - 8.0,
+            LEFT - 6.0,
+            at + 4.0
+        );
+    }
+    for (at, line) in lines.iter().enumerate() {
+        let name = escaped(line.name.trim_end_matches(".0"));
+        let _ =
+            write!(text, "<text class=\"below\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>", x(at), HIGH - 14.0);
+    }
+    for column in 0..columns.len() {
+        let points = lines.iter().enumerate();
+        let points: Vec<String> = points
+            .filter_map(|(at, line)| {
+                line.cells[column].map(|cell| format!("{:.1} {:.1}", x(at), y(100.0 * cell.mean)))
+            })
+            .collect();
+        let _ = write!(text, "<path class=\"curve c{column}\" d=\"M{}\"/>", points.join("L"));
+        points.iter().for_each(|point| {
+            let (x, y) = point.split_once(' ').expect("two numbers");
+            let _ = write!(text, "<circle class=\"c{column}\" cx=\"{x}\" cy=\"{y}\" r=\"2.5\"/>");
+        });
+    }
+    let _ = write!(text, "</svg><figcaption>{}<br>", escaped(title));
+    for (column, name) in columns.iter().enumerate() {
+        let _ = write!(text, "<span class=\"key c{column}\">■ {}</span> ", escaped(name));
+    }
+    text + "</figcaption></figure>\n"
+}
+
+/// The maps of all methods, coloured by label.
+fn maps(about: &About<'_>, pictures: &[Picture]) -> String {
+    if pictures.is_empty() {
+        return String::new();
+    }
+    let mut text = "<section>\n<h2>Maps</h2>\n<p>t-SNE of each embedding; every point is a node, colours are labels.</p>\n<p>".to_owned();
+    for (label, name) in about.labels.iter().enumerate().take(60) {
+        let _ = write!(text, "<span class=\"key p{}\">■ {}</span> ", label % COLOURS, escaped(name));
+    }
+    text.push_str("</p>\n<div class=\"row\">\n");
+    for picture in pictures {
+        text.push_str(&map(about, picture));
+    }
+    text + "</div>\n</section>\n"
+}
+
+/// One path a colour: a node is a line of no length with a round end.
+fn map(about: &About<'_>, picture: &Picture) -> String {
+    const SIDE: f32 = 1000.0;
+    let bounds = |axis: usize| {
+        let values = picture.places.iter().flatten().map(|place| place[axis]);
+        values.fold((f32::INFINITY, f32::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)))
+    };
+    let ((left, right), (low, high)) = (bounds(0), bounds(1));
+    let scale = (SIDE - 40.0) / (right - left).max(high - low).max(f32::MIN_POSITIVE);
+    let mut paths = vec![String::new(); COLOURS + 1];
+    for (place, label) in picture.places.iter().zip(&about.label_of) {
+        let Some(place) = place else { continue };
+        let path = &mut paths[label.map_or(COLOURS, |label| label as usize % COLOURS)];
+        let (x, y) = (20.0 + (place[0] - left) * scale, 20.0 + (high - place[1]) * scale);
+        let _ = write!(path, "M{x:.0} {y:.0}h0");
+    }
+    let width = if picture.places.len() > 3000 { 7 } else { 11 };
+    let mut text = format!(
+        "<figure><svg viewBox=\"0 0 1000 1000\" role=\"img\" aria-label=\"map of {0}\" stroke-width=\"{width}\">",
+        escaped(&picture.title)
+    );
+    for (colour, path) in paths.iter().enumerate().rev().filter(|(_, path)| !path.is_empty()) {
+        let _ = write!(text, "<path class=\"nodes p{colour}\" d=\"{path}\"/>");
+    }
+    text + &format!("</svg><figcaption>{}</figcaption></figure>\n", escaped(&picture.title))
+}
+
+#[cfg(test)]
+mod tests {
+    use manyview::evaluate::Summary;
+
+    use super::*;
+
+    #[test]
+    fn names_are_text() {
+        let line = Line {
+            section: "single view".into(),
+            name: "<script>alert(1)</script>".into(),
+            oracle: true,
+            cells: vec![Some(Summary { mean: 0.5, std: None })],
+            failed: None,
+            candidates: vec![None],
+        };
+        let swept = Line { section: "mnmf over dim".into(), name: "8".into(), oracle: false, ..line.clone() };
+        let lines = vec![line, swept];
+        let table = Table { title: "T".into(), columns: vec!["NMI".into()], lines, gain: None };
+        let labels = ["a\"><b".to_owned()];
+        let about = About {
+            title: "<x>",
+            command: "a & b",
+            sentence: "s",
+            label_of: vec![Some(0), None],
+            labels: &labels,
+        };
+        let pictures = [Picture { title: "<i>".into(), places: vec![Some([0.0, 1.0]), Some([2.0, 3.0])] }];
+        let page = page(&about, &[table], &pictures);
+        assert!(!page.contains("<script") && !page.contains("<i>") && !page.contains("\"><b"), "{page}");
+        assert!(
+            page.contains("&lt;script&gt;")
+                && page.contains("class=\"curve c0\"")
+                && page.contains("nodes p0")
+        );
+        assert!(page.contains("nodes p12"), "nodes without labels are drawn too");
+    }
+}

@@ -1,0 +1,217 @@
+//! Tables for a terminal, as Markdown and as LaTeX.
+
+use std::fmt::Write;
+
+use manyview::evaluate::Summary;
+
+use super::table::{Line, Table};
+
+/// What the star means, in every form.
+pub(super) const STAR: &str =
+    "* the best of several on the tested nodes, column by column: a choice that has seen them";
+
+/// A score in percent, with its spread.
+fn percent(cell: &Summary) -> (String, Option<String>) {
+    (format!("{:.1}", 100.0 * cell.mean), cell.std.map(|std| format!("{:.1}", 100.0 * std)))
+}
+
+fn name(line: &Line) -> String {
+    if line.oracle { format!("{} *", line.name) } else { line.name.clone() }
+}
+
+fn gains(table: &Table) -> Option<Vec<String>> {
+    let words = |gain: &Option<f64>| gain.map_or_else(String::new, |gain| format!("{:+.1}%", 100.0 * gain));
+    table.gain.as_ref().map(|gain| gain.iter().map(words).collect())
+}
+
+/// The place of the best cell of each column among lines that made no choice on the tested nodes and are methods.
+fn best(table: &Table) -> Vec<Option<usize>> {
+    let of_column = |column: usize| {
+        let fair = table
+            .lines
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| !line.oracle && !line.section.starts_with("mnmf"));
+        let cells = fair.filter_map(|(at, line)| Some((at, line.cells[column]?.mean)));
+        cells.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+    };
+    (0..table.columns.len()).map(of_column).collect()
+}
+
+/// A table for a terminal.
+pub(super) fn text(table: &Table) -> String {
+    const CELL: usize = 12;
+    let names = table.lines.iter().map(|line| name(line).chars().count());
+    let widest = names.max().unwrap_or(0).max("gain of mnmf".len());
+    let mut text = format!("{}, percent\n{:widest$}", table.title, "");
+    table.columns.iter().for_each(|column| _ = write!(text, "  {column:>CELL$}"));
+    text.push('\n');
+    let mut section = "";
+    for line in &table.lines {
+        if line.section != section {
+            section = &line.section;
+            let _ = writeln!(text, "-- {section}");
+        }
+        let _ = write!(text, "{:<widest$}", name(line));
+        if let Some(failed) = &line.failed {
+            let _ = writeln!(text, "  failed: {failed}");
+            continue;
+        }
+        for cell in &line.cells {
+            let words = match cell.as_ref().map(percent) {
+                Some((mean, Some(std))) => format!("{mean} ± {std}"),
+                Some((mean, None)) => mean,
+                None => "-".into(),
+            };
+            let _ = write!(text, "  {words:>CELL$}");
+        }
+        text.push('\n');
+    }
+    if let Some(gains) = gains(table) {
+        let _ = write!(text, "{:<widest$}", "gain of mnmf");
+        gains.iter().for_each(|gain| _ = write!(text, "  {gain:>CELL$}"));
+        text.push('\n');
+    }
+    text
+}
+
+/// A table as Markdown; the best fair score of each column is bold.
+pub(super) fn markdown(table: &Table) -> String {
+    let escaped =
+        |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;");
+    let best = best(table);
+    let mut text = format!(
+        "## {}\n\n| | {} |\n|---{}|\n",
+        table.title,
+        table.columns.join(" | "),
+        "|---:".repeat(table.columns.len())
+    );
+    let mut section = "";
+    for (at, line) in table.lines.iter().enumerate() {
+        if line.section != section {
+            section = &line.section;
+            let _ = writeln!(text, "| *{section}* |{}", " |".repeat(table.columns.len()));
+        }
+        let _ = write!(text, "| {} |", escaped(&name(line)));
+        if let Some(failed) = &line.failed {
+            let _ = writeln!(text, " failed: {} |{}", escaped(failed), " |".repeat(table.columns.len() - 1));
+            continue;
+        }
+        for (column, cell) in line.cells.iter().enumerate() {
+            let words = match cell.as_ref().map(percent) {
+                Some((mean, std)) => {
+                    let mean = if best[column] == Some(at) { format!("**{mean}**") } else { mean };
+                    std.map_or(mean.clone(), |std| format!("{mean} ± {std}"))
+                }
+                None => "–".into(),
+            };
+            let _ = write!(text, " {words} |");
+        }
+        text.push('\n');
+    }
+    if let Some(gains) = gains(table) {
+        let _ = writeln!(text, "| gain of mnmf | {} |", gains.join(" | "));
+    }
+    text.push('\n');
+    text
+}
+
+/// A table as LaTeX, for `booktabs`.
+pub(super) fn latex(table: &Table) -> String {
+    let best = best(table);
+    let mut text = format!(
+        "\\begin{{table}}\n\\caption{{{}, percent.}}\n\\begin{{tabular}}{{l{}}}\n\\toprule\n & {} \\\\\n",
+        tex(&table.title),
+        "r".repeat(table.columns.len()),
+        table.columns.iter().map(|column| tex(column)).collect::<Vec<_>>().join(" & ")
+    );
+    let mut section = "";
+    for (at, line) in table.lines.iter().enumerate() {
+        if line.section != section {
+            section = &line.section;
+            let width = table.columns.len() + 1;
+            let _ =
+                writeln!(text, "\\midrule\n\\multicolumn{{{width}}}{{l}}{{\\emph{{{}}}}} \\\\", tex(section));
+        }
+        let star = if line.oracle { "$^*$" } else { "" };
+        let _ = write!(text, "{}{star}", tex(&line.name));
+        if let Some(failed) = &line.failed {
+            let _ = writeln!(
+                text,
+                " & \\multicolumn{{{}}}{{l}}{{failed: {}}} \\\\",
+                table.columns.len(),
+                tex(failed)
+            );
+            continue;
+        }
+        for (column, cell) in line.cells.iter().enumerate() {
+            let words = match cell.as_ref().map(percent) {
+                Some((mean, std)) => {
+                    let mean = if best[column] == Some(at) { format!("\\textbf{{{mean}}}") } else { mean };
+                    std.map_or(mean.clone(), |std| format!("{mean} {{\\footnotesize$\\pm${std}}}"))
+                }
+                None => "--".into(),
+            };
+            let _ = write!(text, " & {words}");
+        }
+        text.push_str(" \\\\\n");
+    }
+    if let Some(gains) = gains(table) {
+        let gains: Vec<String> = gains.iter().map(|gain| tex(gain)).collect();
+        let _ = writeln!(text, "\\midrule\ngain of mnmf & {} \\\\", gains.join(" & "));
+    }
+    text.push_str("\\bottomrule\n\\end{tabular}\n\\end{table}\n\n");
+    text
+}
+
+/// Text that LaTeX prints as it is.
+fn tex(text: &str) -> String {
+    let mut safe = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' => safe.push_str("\\textbackslash{}"),
+            '~' => safe.push_str("\\textasciitilde{}"),
+            '^' => safe.push_str("\\textasciicircum{}"),
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                safe.push('\\');
+                safe.push(c);
+            }
+            _ => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let line = |name: &str, oracle: bool, mean: Option<f64>| Line {
+            section: "plain".into(),
+            name: name.into(),
+            oracle,
+            cells: vec![mean.map(|mean| Summary { mean, std: Some(0.012) })],
+            failed: mean.is_none().then(|| "a_b | 5%".into()),
+            candidates: vec![None],
+        };
+        let lines = vec![line("a", true, Some(0.9)), line("b_c", false, Some(0.812)), line("d", false, None)];
+        Table { title: "T".into(), columns: vec!["NMI".into()], lines, gain: Some(vec![Some(-0.02)]) }
+    }
+
+    #[test]
+    fn each_form_has_the_numbers_the_star_the_failure_and_the_gain() {
+        let text = text(&table());
+        assert!(
+            text.contains("a *") && text.contains("81.2 ± 1.2") && text.contains("failed: a_b | 5%"),
+            "{text}"
+        );
+        assert!(text.contains("-2.0%"), "{text}");
+        let markdown = markdown(&table());
+        assert!(markdown.contains("| b_c | **81.2** ± 1.2 |") && markdown.contains("a \\*"), "{markdown}");
+        assert!(markdown.contains("failed: a_b \\| 5%"), "{markdown}");
+        let latex = latex(&table());
+        assert!(latex.contains("b\\_c & \\textbf{81.2} {\\footnotesize$\\pm$1.2} \\\\"), "{latex}");
+        assert!(latex.contains("a$^*$ & 90.0") && latex.contains("a\\_b | 5\\%"), "{latex}");
+    }
+}

@@ -1,0 +1,144 @@
+"""Any method by name: MNMF and those it is compared with."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _check, _folder, _labels, _native, _progress
+from ._model import MNMF
+from ._network import Directed, to_network
+from ._warnings import ManyviewWarning
+
+
+class Embedding:
+    """The result of :func:`embed`. ``numpy.asarray`` gives its vectors.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n, columns), float32
+    nodes : ndarray of shape (n,)
+        Node ids as they were given, in row order.
+    parts : list of dict
+        Which ``columns`` (first, end) are of which ``view``; None for columns of all views.
+    run : dict
+        Everything about the run, as in ``run.json``.
+    """
+
+    def __init__(self, nodes: np.ndarray, vectors: np.ndarray, run: dict[str, Any]) -> None:
+        self.nodes = nodes
+        self.vectors = vectors
+        self.run = run
+        told = run["parts"] if "parts" in run else run["stages"]
+        self.parts = [{"view": part["view"], "columns": tuple(part["columns"])} for part in told]
+
+    @property
+    def method(self) -> str:
+        return self.run["method"]
+
+    def of_view(self, view: str) -> np.ndarray:
+        """The columns of one view alone, of shape (n, columns)."""
+        found = [part["columns"] for part in self.parts if part["view"] == view]
+        if not found:
+            views = sorted({part["view"] for part in self.parts if part["view"] is not None})
+            raise ValueError(f"no columns are of view {view!r} alone; there are columns of {views or 'all views only'}")
+        return np.hstack([self.vectors[:, first:end] for first, end in found])
+
+    def to_frame(self) -> Any:
+        """A pandas ``DataFrame`` of the vectors, with node ids as index."""
+        import pandas
+
+        return pandas.DataFrame(self.vectors, index=list(self.nodes))
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes ``embedding.npy``, ``nodes.txt`` and ``run.json``, as the command line does."""
+        _folder.save(folder, self.nodes, self.vectors, self.run)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Embedding:
+        """The result in a folder of :meth:`save` or of ``manyview embed``."""
+        return cls(*_folder.load(folder))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False and dtype is not None and np.dtype(dtype) != self.vectors.dtype:
+            raise ValueError(f"vectors are {self.vectors.dtype}; as {np.dtype(dtype)} they would be a copy")
+        return np.array(self.vectors, dtype=dtype) if copy else np.asarray(self.vectors, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __repr__(self) -> str:
+        return f"<Embedding of {len(self)} nodes by {self.method}: {self.vectors.shape[1]} columns>"
+
+
+def methods() -> dict[str, dict[str, Any]]:
+    """All methods: for each its ``group``, a line of ``help``, and its ``settings`` with their defaults."""
+    return json.loads(_native.methods())
+
+
+def embed(
+    views: Any,
+    method: str = "mnmf",
+    *,
+    preset: str = "default",
+    labels: Any = None,
+    directed: Directed = None,
+    duplicates: str = "sum",
+    progress: bool | _progress.Callback = False,
+    **settings: Any,
+) -> Embedding:
+    """Embeds the nodes of a network by any method.
+
+    Parameters
+    ----------
+    views
+        Anything that :meth:`MNMF.fit` takes.
+    method : str, default "mnmf"
+        One of :func:`methods`. Methods of a single view are run on each view, side by side; ``parts`` and ``of_view``
+        of the result tell their columns apart.
+    preset : {"default", "paper", "authors"}, default "default"
+        The settings to start from; "authors" is one of mnmf.
+    labels : sequence of n labels, dict of node and label, or path, optional
+        Of nodes that may be learnt from: ``mve`` with ``attention=True`` alone. None: the node has no label.
+    directed, duplicates, progress
+        As in :class:`MNMF`.
+    **settings
+        Of the method, by the names of the command line: ``dim``, ``seed``, ``threads`` and its own.
+    """
+    method, preset = _check.text("method", method), _check.text("preset", preset)
+    if method == "mnmf":
+        if labels is not None:
+            raise ValueError("labels: mnmf learns from no labels; leave it out")
+        around = {"directed": directed, "duplicates": duplicates, "progress": progress}
+        model = MNMF.preset(preset, **settings, **around).fit(views)
+        return Embedding(model.nodes_, model.embedding_, model.run_)
+    threads = _check.whole_or_none("threads", settings.get("threads"))
+    network = to_network(views, directed=directed, duplicates=duplicates, threads=threads)
+    given = None if labels is None else _labels.of_nodes(labels, network.nodes)
+    callback = _progress.chosen(progress, verbose=False)
+    command = f"manyview.embed(method={method!r}, preset={preset!r})"
+    complete = False
+    try:
+        values = json.dumps(settings, default=_plain)
+        vectors, record, told = _native.embed(network._native, method, preset, values, given, command, callback)
+        complete = True
+    finally:
+        if isinstance(callback, _progress.Bar):
+            callback.close(complete)
+    for sentence in told:
+        warnings.warn(sentence, ManyviewWarning, stacklevel=2)
+    return Embedding(network.nodes, vectors, json.loads(record))
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of NumPy and other sequences, as JSON has them."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, set | frozenset | Mapping) or not hasattr(value, "__iter__"):
+        raise _check.InvalidParameter(f"{value!r} is not a value of a setting")
+    return list(value)

@@ -1,0 +1,129 @@
+"""``manyview.embed``: any method by name."""
+
+import subprocess
+
+import numpy as np
+import pytest
+
+import manyview
+
+QUICK = {
+    "mnmf": {"dim": 8, "stages": 2},
+    "boostne": {"dim": 8, "stages": 2},
+    "nmf-con": {"dim": 4},
+    "netmf": {"dim": 4},
+    "netmf-sum": {"dim": 4},
+    "netmf-concat": {"dim": 6},
+    "multinmf": {"dim": 4, "rounds": 2, "inner": 2, "starts": 1},
+    "deepwalk": {"dim": 4, "walks": 2, "length": 8, "window": 2},
+    "metapath2vec": {"dim": 4, "walks": 2, "length": 8, "window": 2},
+    "mne": {"dim": 4, "walks": 2, "length": 8, "epochs": 2, "view_epochs": 2, "extra": 2},
+    "pte": {"dim": 4, "samples": 2000},
+    "mtne-c": {"dim": 12, "samples": 2000},
+    "mve": {"dim": 4, "walks": 2, "length": 8, "window": 2, "epochs": 2},
+    "tucker": {"dim": 4, "epochs": 2, "relation_dim": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(command, tmp_path_factory):
+    """A small network as files."""
+    place = tmp_path_factory.mktemp("methods") / "net"
+    words = ["generate", "--nodes", "60", "--views", "3", "--communities", "4", "-q", "-o", place]
+    subprocess.run([command, *words], check=True)
+    return place
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return manyview.generate(nodes=60, views=3, communities=4)
+
+
+def test_the_list_is_the_command_lines(command):
+    known = manyview.methods()
+    assert set(known) == set(QUICK)
+    said = subprocess.run([command, "embed", "--help"], capture_output=True, text=True, check=True).stdout
+    for name, entry in known.items():
+        assert f"- {name}:" in said
+        assert entry["help"] and entry["settings"]["dim"] == 256
+        for setting in entry["settings"]:
+            assert f"--{setting.replace('_', '-')} " in said or f"--{setting.replace('_', '-')}\n" in said, (name, setting)
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_every_method_gives_the_bytes_of_the_command_line(method, folder, command, tmp_path):
+    z = manyview.embed(str(folder), method, seed=3, **QUICK[method])
+    assert z.vectors.shape[0] == len(z) == 60 and np.isfinite(z.vectors).all() and z.vectors.any()
+    assert z.method == method and method in repr(z)
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in QUICK[method].items()]
+    theirs = tmp_path / "theirs"
+    subprocess.run([command, "embed", folder, "-o", theirs, "-q", "--seed=3", f"--method={method}", *words], check=True)
+    assert np.array_equal(np.load(theirs / "embedding.npy"), z.vectors)
+    z.save(tmp_path / "ours")
+    for other in (theirs, tmp_path / "ours"):
+        again = manyview.Embedding.load(other)
+        assert np.array_equal(again.vectors, z.vectors) and again.parts == z.parts
+        assert again.nodes.tolist() == z.nodes.tolist()
+    assert np.asarray(z).shape == z.vectors.shape
+
+
+def test_views_are_told_apart(planted):
+    z = manyview.embed(planted.views, "netmf", dim=4)
+    names = list(planted.views)
+    assert [part["view"] for part in z.parts] == names
+    alone = manyview.embed({names[1]: planted.views[names[1]]}, "netmf", dim=4)
+    assert np.array_equal(z.of_view(names[1]), alone.vectors)
+    with pytest.raises(ValueError, match="no columns are of view 'x' alone"):
+        z.of_view("x")
+
+
+def test_labels_are_for_who_learns_from_them(planted):
+    settings = QUICK["mve"]
+    labels = dict(enumerate(planted.labels.tolist()))
+    told = [labels[node] if node < 30 else None for node in range(60)]
+    z = manyview.embed(planted.views, "mve", labels=told, attention=True, **settings)
+    assert np.isfinite(z.vectors).all()
+    with pytest.raises(ValueError, match="needs labels"):
+        manyview.embed(planted.views, "mve", attention=True, **settings)
+    with pytest.raises(ValueError, match="learns from no labels"):
+        manyview.embed(planted.views, "netmf", labels=told)
+    with pytest.raises(ValueError, match="mnmf learns from no labels"):
+        manyview.embed(planted.views, labels=told)
+
+
+def test_bad_settings_are_named(planted):
+    with pytest.raises(ValueError, match="method = 'node2vec' is not one of mnmf"):
+        manyview.embed(planted.views, "node2vec")
+    with pytest.raises(ValueError, match='netmf has no setting "walks"; it has dim'):
+        manyview.embed(planted.views, "netmf", walks=3)
+    with pytest.raises(ValueError, match="does not fit"):
+        manyview.embed(planted.views, "netmf", dim="many")
+    with pytest.raises(ValueError, match="authors"):
+        manyview.embed(planted.views, "netmf", preset="authors")
+    with pytest.raises(TypeError):
+        manyview.embed(planted.views, "netmf", dim=object())
+
+
+def test_numbers_of_numpy_are_numbers(planted):
+    a = manyview.embed(planted.views, "netmf", dim=np.int64(4), negative=np.float32(2))
+    b = manyview.embed(planted.views, "netmf", dim=4, negative=2.0)
+    assert np.array_equal(a, b)
+
+
+def test_what_a_callback_raises_ends_the_work(planted):
+    heard = []
+
+    def stop(now):
+        heard.append(now)
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        manyview.embed(planted.views, "deepwalk", dim=64, walks=2000, progress=stop)
+    assert heard[0]["phase"] == "method" and 0 <= heard[0]["done"] <= 1
+
+
+def test_evaluate_takes_the_result(planted):
+    z = manyview.embed(planted.views, "netmf-sum", dim=8)
+    labels = dict(zip(z.nodes.tolist(), planted.labels.tolist(), strict=True))
+    found = manyview.evaluate.classify(z, labels, train=0.5, repeats=2)
+    assert found["shares"][0]["micro_f1"]["mean"] > 0.5

@@ -1,0 +1,39 @@
+"""The page of a comparison in a browser: what a reader sees, and what must never run."""
+import pathlib
+import tempfile
+import unittest
+
+from browser import CHROMIUM, Browser
+from test_files import manyview
+
+EVIL = "<img src=x onerror=window.harmed=1>"
+
+
+@unittest.skipUnless(CHROMIUM, "there is no Chromium here")
+class Comparison(unittest.TestCase):
+    def test_the_page_opens_draws_and_runs_nothing(self):
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+            manyview("generate", "--nodes", 90, "--views", 2, "--communities", 3, "-q", "-o", folder / "net")
+            labels = (folder / "net/labels.tsv").read_text()
+            (folder / "labels.tsv").write_text(labels.replace("\t0", f"\t{EVIL}"))
+            manyview("compare", folder / "net", "--labels", folder / "labels.tsv", "-o", folder / "c", "--quiet", "--dim", 16,
+                     "--repeats", 2, "--c", 1, "--methods", "mnmf,netmf,netmf-sum", "--sweep", "stages")
+            page = folder / "c/compare.html"
+            browser = Browser()
+            self.addCleanup(browser.close)
+            browser.open(page)
+            self.assertEqual(browser.problems, [])
+            self.assertEqual([url for url in browser.requests if url != page.resolve().as_uri()], [])
+            self.assertIn(EVIL, browser.run("document.body.innerText"))
+            self.assertFalse(browser.run("'harmed' in window"))
+            self.assertEqual(browser.run("document.querySelectorAll('table').length"), 2)
+            self.assertEqual(browser.run("document.querySelectorAll('path.nodes').length"), 9)
+            self.assertEqual(browser.run("document.querySelectorAll('path.curve').length"), 6 + 2)
+            wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+            browser.size(390, 800, phone=True)
+            self.assertTrue(browser.run(wide), "wide tables scroll by themselves on a phone")
+
+
+if __name__ == "__main__":
+    unittest.main()
