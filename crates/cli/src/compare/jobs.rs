@@ -6,11 +6,11 @@
 
 use anyhow::Result;
 use manyview::config::Consensus;
-use manyview::methods::{Group, Method, Model};
+use manyview::methods::{Group, Method, Model, metapaths};
 use manyview::{Config, Network};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Chosen, CompareArgs, Sweep};
+use crate::args::{Chosen, CompareArgs, Metapaths, Sweep};
 
 /// A row of the tables.
 #[derive(Clone, Debug)]
@@ -128,6 +128,22 @@ impl Work {
         };
         let (section, views) = (Section::Method(method.group()), network.views());
         match method {
+            Method::Metapath2vec if views.len() > 1 => {
+                let row = self.row(title(method), section, Some("path"));
+                for path in metapaths(views.len(), args.metapaths == Metapaths::All) {
+                    let path: Vec<&str> = path.iter().map(|&view| views[view].name.as_str()).collect();
+                    self.job(row, Some(path.join("-")), model(json!({"metapath": path}))?);
+                }
+            }
+            Method::Mve => {
+                let row = self.row("mve, no labels", section, None);
+                self.job(row, None, model(json!({"attention": false}))?);
+                let row = self.row("mve", section, None);
+                for repeat in 0..args.repeats {
+                    let chosen = model(json!({"attention": true}))?;
+                    self.job(row, Some(format!("repeat-{repeat}")), chosen).repeat = Some(repeat);
+                }
+            }
             _ if method.group() == Group::Single => {
                 let row = self.row(title(method), section, Some("view"));
                 for (at, view) in views.iter().enumerate() {
@@ -145,7 +161,7 @@ impl Work {
 
 /// The method's name in the tables; a reconstruction says so wherever it is named.
 fn title(method: Method) -> &'static str {
-    method.name()
+    if method == Method::MtneC { "mtne-c (reconstructed)" } else { method.name() }
 }
 
 /// A name that every file system takes.

@@ -21,6 +21,7 @@ pub(crate) mod sum;
 pub mod svd;
 mod tiles;
 
+pub(crate) use aligned::Aligned;
 pub use csr::Csr;
 pub use dense::Dense;
 pub use real::{Real, Slice, SliceMut};

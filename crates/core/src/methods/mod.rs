@@ -10,12 +10,17 @@
 //! Methods of a single view are run on each view, `dim` columns for each, side by side.
 
 mod boostne;
+mod deepwalk;
+mod metapath2vec;
+mod mne;
 mod multinmf;
 mod near;
 mod netmf;
+mod skipgram;
 mod task;
 #[cfg(test)]
 mod tests;
+mod walks;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -25,11 +30,18 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub use boostne::{BoostNe, NmfCon};
+pub use deepwalk::DeepWalk;
+#[cfg(feature = "bench")]
+pub(crate) use deepwalk::walks_of;
+pub use metapath2vec::{Metapath2Vec, all_paths, usual_paths};
+pub use mne::Mne;
 pub use multinmf::MultiNmf;
 pub use near::Near;
 pub use netmf::{Factor, NetMf, NetMfConcat, NetMfSum};
+pub use skipgram::{SkipGram, Softmax};
 pub(crate) use task::{Found, Task, part};
 pub use task::{Observer, Progress};
+pub use walks::DeadEnd;
 
 use crate::config::{Preset, named};
 use crate::embedding::Embedding;
@@ -104,9 +116,12 @@ macro_rules! register {
 }
 
 register! {
+    DeepWalk(DeepWalk) = "deepwalk", Single, "vectors of nodes that meet on random walks are alike";
     NetMf(NetMf) = "netmf", Single, "singular vectors of each view's proximity matrix";
     BoostNe(BoostNe) = "boostne", Single, "factorisations in stages, each of what the last left over";
+    Metapath2Vec(Metapath2Vec) = "metapath2vec", Heterogeneous, "walks that take the views in turn";
     NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
+    Mne(Mne) = "mne", Multi, "one vector from the walks of all views, and a small extra from each";
     MultiNmf(MultiNmf) = "multinmf", Multi, "a factorisation of each view, drawn towards a consensus of all";
     NetMfSum(NetMfSum) = "netmf-sum", Plain, "singular vectors of the sum of the views' proximity matrices";
     NetMfConcat(NetMfConcat) = "netmf-concat", Plain, "netmf of each view side by side, dim columns in all";

@@ -25,6 +25,9 @@ fn models() -> Vec<Model> {
         Method::NetMf | Method::NetMfSum | Method::NetMfConcat => json!({"dim": 8}),
         Method::MultiNmf => json!({"dim": 6, "rounds": 2, "inner": 3}),
         Method::BoostNe => json!({"dim": 8, "stages": 2, "max_iter": 10}),
+        Method::DeepWalk => json!({"dim": 4, "walks": 2, "length": 6, "window": 2}),
+        Method::Metapath2Vec => json!({"dim": 4, "walks": 2, "length": 6, "window": 2}),
+        Method::Mne => json!({"dim": 4, "walks": 2, "epochs": 2, "view_epochs": 1, "extra": 2}),
         Method::NmfCon => json!({"dim": 4, "max_iter": 10}),
         Method::Mnmf => unreachable!(),
     };
