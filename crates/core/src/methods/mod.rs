@@ -13,6 +13,7 @@ mod boostne;
 mod task;
 #[cfg(test)]
 mod tests;
+mod tucker;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -24,6 +25,7 @@ use serde_json::{Map, Value};
 pub use boostne::{BoostNe, NmfCon};
 pub(crate) use task::{Found, Task, part};
 pub use task::{Observer, Progress};
+pub use tucker::{Smoothing, TuckEr};
 
 use crate::config::{Preset, named};
 use crate::embedding::Embedding;
@@ -92,6 +94,7 @@ macro_rules! register {
 register! {
     BoostNe(BoostNe) = "boostne", Single, "factorisations in stages, each of what the last left over";
     NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
+    TuckEr(TuckEr) = "tucker", Multi, "the views as one tensor, decomposed after Tucker by a small neural network";
 }
 
 /// Methods by what they look at, as in the paper's tables.

@@ -24,6 +24,7 @@ fn models() -> Vec<Model> {
     let quick = |method: Method| match method {
         Method::BoostNe => json!({"dim": 8, "stages": 2, "max_iter": 10}),
         Method::NmfCon => json!({"dim": 4, "max_iter": 10}),
+        Method::TuckEr => json!({"dim": 6, "epochs": 2, "relation_dim": 3, "batch": 32}),
         Method::Mnmf => unreachable!(),
     };
     let others = Method::ALL.into_iter().filter(|&method| method != Method::Mnmf);
