@@ -84,6 +84,7 @@ pub mod proximity;
 mod random;
 pub mod residual;
 mod sampling;
+mod sgd;
 pub mod stages;
 pub mod summary;
 

@@ -18,6 +18,7 @@ mod real;
 pub(crate) mod sum;
 mod tiles;
 
+pub(crate) use aligned::Aligned;
 pub use csr::Csr;
 pub use dense::Dense;
 pub use real::{Real, Slice, SliceMut};

@@ -1,0 +1,127 @@
+//! Splits items into parts of equal size and nearly equal weight, so that threads can work on different parts.
+//!
+//! Invariant: an item has one position, `part * length + place`; parts follow from the weights alone. With one part,
+//! positions are the items' own numbers.
+
+/// Items that a part has at least; fewer would spend their time on sorting pairs.
+const SMALLEST: usize = 256;
+
+/// More parts let more threads work, but leave fewer pairs to each input in each.
+const MOST: usize = 16;
+
+/// Which items lie together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// The position of each item.
+    positions: Vec<u32>,
+    /// The item at each position; `u32::MAX` where the last place of a part is empty.
+    items: Vec<u32>,
+    count: usize,
+}
+
+impl Parts {
+    /// All items in one part.
+    pub(crate) fn one(items: usize) -> Self {
+        let same: Vec<u32> = (0..items as u32).collect();
+        Parts { positions: same.clone(), items: same, count: 1 }
+    }
+
+    /// As many parts as that many items allow: a power of two, 1 below 512 items and at most 16.
+    pub(crate) fn of(weights: &[f64]) -> Self {
+        let most = (weights.len() / SMALLEST).clamp(1, MOST);
+        Self::balanced(weights, 1 << most.ilog2())
+    }
+
+    /// Deals items like cards, the heaviest first: in every round each part gets one, the lightest part the heaviest.
+    ///
+    /// # Panics
+    /// When the number of parts is not a power of two.
+    pub(crate) fn balanced(weights: &[f64], count: usize) -> Self {
+        assert!(count.is_power_of_two(), "the number of parts is a power of two, got {count}");
+        assert!(u32::try_from(weights.len() + count).is_ok(), "at most 2^32 items, got {}", weights.len());
+        if count == 1 {
+            return Self::one(weights.len());
+        }
+        let mut order: Vec<u32> = (0..weights.len() as u32).collect();
+        // Stable, so that equal weights are dealt in the items' order.
+        order.sort_by(|&a, &b| weights[b as usize].total_cmp(&weights[a as usize]));
+        let length = weights.len().div_ceil(count);
+        let (mut positions, mut items) = (vec![0; weights.len()], vec![u32::MAX; length * count]);
+        let mut totals = vec![0.0f64; count];
+        let mut parts: Vec<usize> = (0..count).collect();
+        for (place, round) in order.chunks(count).enumerate() {
+            parts.sort_by(|&a, &b| totals[a].total_cmp(&totals[b]).then(a.cmp(&b)));
+            for (&item, &part) in round.iter().zip(&parts) {
+                totals[part] += weights[item as usize];
+                positions[item as usize] = (part * length + place) as u32;
+                items[part * length + place] = item;
+            }
+        }
+        Parts { positions, items, count }
+    }
+
+    /// Number of parts.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Number of items.
+    pub(crate) fn items(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Places of a part, empty ones included.
+    pub(crate) fn length(&self) -> usize {
+        self.items.len() / self.count
+    }
+
+    /// Places of all parts.
+    pub(crate) fn positions(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Where an item is.
+    #[inline(always)]
+    pub(crate) fn position(&self, item: usize) -> usize {
+        self.positions[item] as usize
+    }
+
+    /// Who is there.
+    #[inline(always)]
+    pub(super) fn item_at(&self, position: usize) -> usize {
+        self.items[position] as usize
+    }
+
+    /// A value for each position, by the item that is there; `empty` where there is none.
+    pub(super) fn by_position<T: Copy>(&self, values: &[T], empty: T) -> Vec<T> {
+        self.items.iter().map(|&item| values.get(item as usize).copied().unwrap_or(empty)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_has_one_place_and_parts_weigh_the_same() {
+        for (items, count) in [(1000, 4), (1001, 4), (999, 8), (5, 4), (3, 4)] {
+            let weights: Vec<f64> = (0..items).map(|item| 100.0 / (1.0 + item as f64)).collect();
+            let parts = Parts::balanced(&weights, count);
+            assert_eq!((parts.count(), parts.items()), (count, items));
+            for item in 0..items {
+                assert_eq!(parts.item_at(parts.position(item)), item);
+            }
+            let spread = parts.by_position(&weights, 0.0);
+            let totals: Vec<f64> = spread.chunks(parts.length()).map(|part| part.iter().sum()).collect();
+            let (low, high) = totals.iter().fold((f64::MAX, 0.0f64), |(l, h), &t| (l.min(t), h.max(t)));
+            // No rule can do better than the single heaviest item allows.
+            assert!(high - low <= weights[0], "{totals:?}");
+        }
+    }
+
+    #[test]
+    fn their_number_follows_from_the_number_of_items() {
+        let count = |items: usize| Parts::of(&vec![1.0; items]).count();
+        assert_eq!([1, 511, 512, 2000, 5000, 100_000].map(count), [1, 1, 2, 4, 16, 16]);
+    }
+}
