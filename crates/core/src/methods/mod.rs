@@ -10,6 +10,9 @@
 //! Methods of a single view are run on each view, `dim` columns for each, side by side.
 
 mod boostne;
+mod edges;
+mod mtne;
+mod pte;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -23,6 +26,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub use boostne::{BoostNe, NmfCon};
+pub use mtne::{MtneC, Output};
+pub use pte::{Pte, Sources};
 pub(crate) use task::{Found, Task, part};
 pub use task::{Observer, Progress};
 pub use tucker::{Smoothing, TuckEr};
@@ -94,6 +99,8 @@ macro_rules! register {
 register! {
     BoostNe(BoostNe) = "boostne", Single, "factorisations in stages, each of what the last left over";
     NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
+    Pte(Pte) = "pte", Heterogeneous, "edges of all views predict their targets, which have one vector for all views";
+    MtneC(MtneC) = "mtne-c", Multi, "(reconstructed) common columns and each view's own, together scored on edges";
     TuckEr(TuckEr) = "tucker", Multi, "the views as one tensor, decomposed after Tucker by a small neural network";
 }
 

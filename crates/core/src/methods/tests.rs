@@ -25,6 +25,8 @@ fn models() -> Vec<Model> {
         Method::BoostNe => json!({"dim": 8, "stages": 2, "max_iter": 10}),
         Method::NmfCon => json!({"dim": 4, "max_iter": 10}),
         Method::TuckEr => json!({"dim": 6, "epochs": 2, "relation_dim": 3, "batch": 32}),
+        Method::Pte => json!({"dim": 6, "samples": 20_000}),
+        Method::MtneC => json!({"dim": 8, "samples": 20_000}),
         Method::Mnmf => unreachable!(),
     };
     let others = Method::ALL.into_iter().filter(|&method| method != Method::Mnmf);

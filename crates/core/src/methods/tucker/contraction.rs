@@ -103,7 +103,7 @@ pub(super) fn backward<T: Real>(
         .zip(gradient.core.par_chunks_mut(LINES * width * dim))
         .zip(model.core.par_chunks(LINES * width * dim))
         .enumerate();
-    let of_task = |(task, ((d_inputs, d_core), core)): (usize, ((&mut [T], &mut [T]), &[T]))| {
+    let of_task = tasks.map(|(task, ((d_inputs, d_core), core))| {
         let (mut mask, mut d_matrices) = (Mask::new(dim), vec![T::ZERO; relations * dim]);
         let mut d_relations = vec![T::ZERO; relations * width];
         let lines = d_inputs.chunks_exact_mut(batch).zip(d_core.chunks_exact_mut(width * dim));
@@ -120,8 +120,8 @@ pub(super) fn backward<T: Real>(
             );
         }
         d_relations
-    };
-    let parts: Vec<Vec<T>> = tasks.map(of_task).collect();
+    });
+    let parts: Vec<Vec<T>> = of_task.collect();
     gradient.relations.fill(T::ZERO);
     parts.iter().for_each(|part| gradient.relations.iter_mut().zip(part).for_each(|(sum, &x)| *sum += x));
     transpose(&d_inputs_t, batch)
@@ -190,7 +190,7 @@ struct Mask<T> {
 
 impl<T: Real> Mask<T> {
     fn new(dim: usize) -> Self {
-        Mask { words: Vec::new(), factors: vec![T::ONE; dim] }
+        Mask { words: Dropout::<T>::room(dim), factors: vec![T::ONE; dim] }
     }
 
     /// The row of a sample's dropout; nothing when there is none.

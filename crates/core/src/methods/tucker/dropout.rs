@@ -26,13 +26,19 @@ impl<T: Real> Dropout<T> {
         (threshold > 0.0).then_some(Dropout { threshold: threshold as u64, scale })
     }
 
+    /// Room for the random numbers of a row.
+    pub(super) fn room(dim: usize) -> Vec<u64> {
+        vec![0; dim.div_ceil(4)]
+    }
+
     /// What each number of a row is multiplied by: zero or the scale.
     #[inline(always)]
-    pub(super) fn fill(&self, key: Key, words: &mut Vec<u64>, factors: &mut [T]) {
+    pub(super) fn fill(&self, key: Key, words: &mut [u64], factors: &mut [T]) {
         // Number i and those a quarter of the row further on share a word: each loop then runs on vectors.
-        let quarter = factors.len().div_ceil(4).max(1);
-        words.clear();
-        words.extend((0..quarter as u64).map(|word| key.with(word).bits()));
+        let quarter = words.len();
+        for (at, word) in (0u64..).zip(words.iter_mut()) {
+            *word = key.with(at).bits();
+        }
         for (part, factors) in factors.chunks_mut(quarter).enumerate() {
             for (factor, word) in factors.iter_mut().zip(words.iter()) {
                 let kept = (word >> (16 * part)) & 0xffff >= self.threshold;
@@ -45,7 +51,7 @@ impl<T: Real> Dropout<T> {
     pub(super) fn rows(dropout: Option<Self>, key: Key, rows: usize, dim: usize) -> Vec<T> {
         let mut factors = vec![T::ONE; rows * dim];
         if let Some(dropout) = dropout {
-            let mut words = Vec::new();
+            let mut words = Self::room(dim);
             for (row, factors) in factors.chunks_exact_mut(dim).enumerate() {
                 dropout.fill(key.with(row as u64), &mut words, factors);
             }
