@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::Task;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::Csr;
 use crate::network::View;
 use crate::random::{Key, Stream, unit_f64};
@@ -38,17 +38,25 @@ pub(super) fn by_name<'a>(task: &Task<'a, '_>) -> Vec<(usize, &'a View)> {
     views
 }
 
-/// What leaves each node of a view, and what comes in.
-pub(super) fn weights(view: &View) -> (Vec<f64>, Vec<f64>) {
-    let (mut leaving, mut coming) = (vec![0.0; view.adjacency.rows()], vec![0.0; view.adjacency.rows()]);
-    for (node, leaving) in leaving.iter_mut().enumerate() {
-        let (others, values) = view.adjacency.row(node);
-        for (&other, &weight) in others.iter().zip(values) {
-            *leaving += weight;
-            coming[other as usize] += weight;
+/// The weight of each node's edges in a view; the two sides are the same where it is undirected.
+#[derive(Clone, Debug)]
+pub(super) struct Weights {
+    pub(super) leaving: Vec<f64>,
+    pub(super) coming: Vec<f64>,
+}
+
+impl Weights {
+    pub(super) fn of(view: &View) -> Self {
+        let (mut leaving, mut coming) = (vec![0.0; view.adjacency.rows()], vec![0.0; view.adjacency.rows()]);
+        for (node, leaving) in leaving.iter_mut().enumerate() {
+            let (others, values) = view.adjacency.row(node);
+            for (&other, &weight) in others.iter().zip(values) {
+                *leaving += weight;
+                coming[other as usize] += weight;
+            }
         }
+        Weights { leaving, coming }
     }
-    (leaving, coming)
 }
 
 /// Adds the weights of a view to those of others, so that every view counts the same.
@@ -153,7 +161,6 @@ impl Turns {
 
 /// Refuses settings that all methods on edges have.
 pub(super) fn check(negative: usize, rate: f64) -> Result<()> {
-    use crate::error::Error;
     if negative == 0 || negative > 1000 {
         return Err(Error::Config(format!("negative = {negative} makes no sense; the usual choice is 5")));
     }
@@ -168,7 +175,6 @@ pub(super) fn check(negative: usize, rate: f64) -> Result<()> {
 
 /// Refuses numbers of samples that make no sense.
 pub(super) fn check_samples(samples: usize) -> Result<()> {
-    use crate::error::Error;
     if samples == 0 || samples > 1 << 50 {
         return Err(Error::Config(format!(
             "samples = {samples} makes no sense; the usual choice is 30000000"
@@ -252,7 +258,7 @@ mod tests {
     #[test]
     fn weights_are_sums_of_both_sides() {
         let network = network();
-        let (leaving, coming) = weights(&network.views()[0]);
+        let Weights { leaving, coming } = Weights::of(&network.views()[0]);
         assert_eq!(leaving, coming, "the view is undirected");
         let total: f64 = network.views()[0].adjacency.values().iter().sum();
         assert!((leaving.iter().sum::<f64>() - total).abs() < 1e-9);

@@ -15,7 +15,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edges::{self, Edges, Turns, add_shares, by_name, line_rate};
+use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate};
 use super::{Found, Rival, Task, part};
 use crate::config::named;
 use crate::error::{Error, Result};
@@ -167,14 +167,12 @@ struct Trained<'a> {
     view: &'a View,
     vectors: Side,
     contexts: Option<Side>,
-    /// What leaves each node.
-    leaving: Vec<f64>,
-    coming: Vec<f64>,
+    weights: Weights,
 }
 
 impl Trained<'_> {
     fn has(&self, node: usize) -> bool {
-        self.leaving[node] > 0.0 || self.coming[node] > 0.0
+        self.weights.leaving[node] > 0.0 || self.weights.coming[node] > 0.0
     }
 }
 
@@ -196,15 +194,15 @@ impl MtneC {
         views: &[(usize, &'a View)],
         widths: Widths,
     ) -> Vec<Trained<'a>> {
-        let weights: Vec<(Vec<f64>, Vec<f64>)> = views.iter().map(|(_, view)| edges::weights(view)).collect();
+        let weights: Vec<Weights> = views.iter().map(|(_, view)| Weights::of(view)).collect();
         let mut sums = vec![0.0; task.network.nodes().len()];
-        weights.iter().for_each(|(leaving, _)| add_shares(&mut sums, leaving));
+        weights.iter().for_each(|weights| add_shares(&mut sums, &weights.leaving));
         let parts = Parts::of(&sums);
-        let of_view = |(&(place, view), (leaving, coming)): (&(usize, &'a View), (Vec<f64>, Vec<f64>))| {
+        let of_view = |(&(place, view), weights): (&(usize, &'a View), Weights)| {
             let own = task.view_key("own", &view.name);
             let vectors = Side::random(&parts, widths, task.key("common"), own);
             let contexts = (self.order == 2).then(|| Side::zeros(&parts, widths));
-            Trained { place, view, vectors, contexts, leaving, coming }
+            Trained { place, view, vectors, contexts, weights }
         };
         views.iter().zip(weights).map(of_view).collect()
     }
@@ -212,7 +210,8 @@ impl MtneC {
     fn train<'a>(&self, task: &mut Task<'a, '_>, widths: Widths) -> Result<Vec<Trained<'a>>> {
         let (views, pool) = (by_name(task), task.pool);
         let mut trained = self.start(task, &views, widths);
-        let noise_of = |view: &Trained<'_>| Noise::of_counts(view.vectors.table.parts(), &view.coming);
+        let noise_of =
+            |view: &Trained<'_>| Noise::of_counts(view.vectors.table.parts(), &view.weights.coming);
         let noises: Vec<Noise> = trained.iter().map(noise_of).collect();
         let keys: Vec<Key> = views.iter().map(|(_, view)| task.view_key("edges", &view.name)).collect();
         let all: Vec<Edges<'_>> =

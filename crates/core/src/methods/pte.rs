@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edges::{self, Edges, Turns, add_shares, by_name, line_rate};
+use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate};
 use super::{Found, Rival, Task};
 use crate::config::named;
 use crate::error::Result;
@@ -81,15 +81,15 @@ impl Pte {
 
     fn train(&self, task: &mut Task<'_, '_>) -> Result<Trained> {
         let (views, nodes, pool) = (by_name(task), task.network.nodes().len(), task.pool);
-        let weights: Vec<(Vec<f64>, Vec<f64>)> = views.iter().map(|(_, view)| edges::weights(view)).collect();
+        let weights: Vec<Weights> = views.iter().map(|(_, view)| Weights::of(view)).collect();
         let (mut leaving, mut coming) = (vec![0.0; nodes], vec![0.0; nodes]);
-        for (out, into) in &weights {
-            add_shares(&mut leaving, out);
-            add_shares(&mut coming, into);
+        for weights in &weights {
+            add_shares(&mut leaving, &weights.leaving);
+            add_shares(&mut coming, &weights.coming);
         }
         let (source_parts, target_parts) = (Parts::of(&leaving), Parts::of(&coming));
         let noises: Vec<Noise> =
-            weights.iter().map(|(_, coming)| Noise::of_counts(&target_parts, coming)).collect();
+            weights.iter().map(|weights| Noise::of_counts(&target_parts, &weights.coming)).collect();
         let mut targets = Table::random(target_parts, task.dim, task.key("targets"));
         let mut sources: Vec<Table> = match self.sources {
             Sources::Shared => vec![Table::random(source_parts, task.dim, task.key("sources"))],
@@ -159,14 +159,14 @@ mod tests {
         let network = complete(1);
         let found = trained(&network, 8, &settings);
         let adjacency = &network.views()[0].adjacency;
-        let (degrees, _) = edges::weights(&network.views()[0]);
+        let degrees = Weights::of(&network.views()[0]).leaving;
         let noise: Vec<f64> = degrees.iter().map(|degree| degree.powf(0.75)).collect();
         let whole: f64 = noise.iter().sum();
-        for u in 0..6 {
+        for (u, degree) in degrees.iter().enumerate() {
             for (&v, &weight) in adjacency.row(u).0.iter().zip(adjacency.row(u).1) {
                 let pairs = found.sources[0].row(u).iter().zip(found.targets.row(v as usize));
                 let product: f32 = pairs.map(|(c, x)| c * x).sum();
-                let optimum = (weight * whole / (3.0 * (degrees[u] - weight) * noise[v as usize])).ln();
+                let optimum = (weight * whole / (3.0 * (degree - weight) * noise[v as usize])).ln();
                 assert!((f64::from(product) - optimum).abs() < 0.2, "{u} {v}: {product} and {optimum}");
             }
         }
@@ -183,7 +183,7 @@ mod tests {
         let task = Task::new(&network, 8, 5, &pool, None, &mut go_on);
         let key = task.view_key("edges", &network.views()[0].name);
         let parts = Parts::one(40);
-        let noise = Noise::of_counts(&parts, &edges::weights(&network.views()[0]).1);
+        let noise = Noise::of_counts(&parts, &Weights::of(&network.views()[0]).coming);
         let mut vectors = Table::random(parts.clone(), 8, task.key("sources"));
         let mut contexts = Table::random(parts, 8, task.key("targets"));
         let drawn = Edges::new(&network.views()[0], key.with(0));

@@ -18,7 +18,7 @@ fn quick(order: usize) -> MtneC {
 
 /// Vectors of LINE on a view, from a start that is given.
 fn line(view: &View, key: Key, order: usize, mut vectors: Table, samples: usize) -> Vec<f32> {
-    let noise = Noise::of_counts(vectors.parts(), &edges::weights(view).1);
+    let noise = Noise::of_counts(vectors.parts(), &Weights::of(view).coming);
     let negatives = Negatives { noise: &noise, count: 5, clash: Clash::Keep };
     let pool = Pool::new(Some(1)).unwrap();
     let training = Training { negatives, rate: line_rate(0.025), key: key.with(1), pool: &pool };
