@@ -3,6 +3,8 @@
 
 use crate::config::Solver;
 use crate::linalg::{BLOCK_ROWS, Dense, Real, Tiles, gram, kernels};
+use crate::methods::{self, DeepWalk};
+use crate::network::Network;
 use crate::nmf::update::{Rule, update_rows};
 
 /// Adds `R Vᵀ` to `out`.
@@ -31,4 +33,9 @@ pub fn update<T: Real>(solver: Solver, x: &mut Dense<T>, numerators: &Dense<T>, 
     let stride = x.stride();
     let rule = Rule { solver, epsilon: 0.0 };
     update_rows(rule, x.padded_mut(), numerators.padded(), stride, gram);
+}
+
+/// All walks that [`DeepWalk`] trains on in a network's first view with seed 0, in their order.
+pub fn walks(network: &Network, settings: &DeepWalk) -> Vec<Vec<u32>> {
+    methods::walks_of(network, settings)
 }

@@ -10,13 +10,18 @@
 //! Methods of a single view are run on each view, `dim` columns for each, side by side.
 
 mod boostne;
+mod deepwalk;
 mod edges;
+mod metapath2vec;
+mod mne;
 mod mtne;
 mod pte;
+mod skipgram;
 mod task;
 #[cfg(test)]
 mod tests;
 mod tucker;
+mod walks;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -26,11 +31,18 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub use boostne::{BoostNe, NmfCon};
+pub use deepwalk::DeepWalk;
+#[cfg(feature = "bench")]
+pub(crate) use deepwalk::walks_of;
+pub use metapath2vec::{Metapath2Vec, all_paths, usual_paths};
+pub use mne::Mne;
 pub use mtne::{MtneC, Output};
 pub use pte::{Pte, Sources};
+pub use skipgram::{SkipGram, Softmax};
 pub(crate) use task::{Found, Task, part};
 pub use task::{Observer, Progress};
 pub use tucker::{Smoothing, TuckEr};
+pub use walks::DeadEnd;
 
 use crate::config::{Preset, named};
 use crate::embedding::Embedding;
@@ -97,7 +109,10 @@ macro_rules! register {
 }
 
 register! {
+    DeepWalk(DeepWalk) = "deepwalk", Single, "vectors of nodes that meet on random walks are alike";
     BoostNe(BoostNe) = "boostne", Single, "factorisations in stages, each of what the last left over";
+    Metapath2Vec(Metapath2Vec) = "metapath2vec", Heterogeneous, "walks that take the views in turn";
+    Mne(Mne) = "mne", Multi, "one vector from the walks of all views, and a small extra from each";
     NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
     Pte(Pte) = "pte", Heterogeneous, "edges of all views predict their targets, which have one vector for all views";
     MtneC(MtneC) = "mtne-c", Multi, "(reconstructed) common columns and each view's own, together scored on edges";

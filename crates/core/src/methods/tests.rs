@@ -23,6 +23,9 @@ fn values(value: Value) -> Map<String, Value> {
 fn models() -> Vec<Model> {
     let quick = |method: Method| match method {
         Method::BoostNe => json!({"dim": 8, "stages": 2, "max_iter": 10}),
+        Method::DeepWalk => json!({"dim": 4, "walks": 2, "length": 6, "window": 2}),
+        Method::Metapath2Vec => json!({"dim": 4, "walks": 2, "length": 6, "window": 2}),
+        Method::Mne => json!({"dim": 4, "walks": 2, "epochs": 2, "view_epochs": 1, "extra": 2}),
         Method::NmfCon => json!({"dim": 4, "max_iter": 10}),
         Method::TuckEr => json!({"dim": 6, "epochs": 2, "relation_dim": 3, "batch": 32}),
         Method::Pte => json!({"dim": 6, "samples": 20_000}),

@@ -36,7 +36,7 @@ pub(crate) use steps::{Clash, Negatives};
 pub(crate) use table::Table;
 pub(crate) use train::{Tables, Training, train};
 pub(crate) use tree::Tree;
-pub(crate) use update::{Target, update};
+pub(crate) use update::{Target, product, update, update_outputs};
 
 /// An item and what was seen beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Rate {
     }
 
     /// After a share of all steps.
-    fn at(self, done: f64) -> f32 {
+    pub(crate) fn at(self, done: f64) -> f32 {
         (self.first + (self.last - self.first) * done.clamp(0.0, 1.0)) as f32
     }
 }

@@ -10,24 +10,29 @@ use std::f32::consts::LOG2_E;
 const LN_2_HIGH: f32 = 0.693_359_4;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
 
-/// Adding and subtracting this rounds a number below 2^22 to a whole one.
+/// Added to a number below 2^22, this rounds it to a whole one, which then stands in the last bits of the sum.
 const ROUNDER: f32 = 12_582_912.0;
 
-/// `1 / (1 + e^-z)`.
+/// The exponent of 1.
+const ONE: u32 = 127 << 23;
+
+/// `1 / (1 + e^-z)` of each.
 #[inline(always)]
 pub(super) fn sigmoid<const N: usize>(z: [f32; N]) -> [f32; N] {
-    // Beyond 87 the exponent of e^-z would not fit; s is 0 or 1 to f32 long before.
-    let away: [f32; N] = std::array::from_fn(|lane| (-z[lane]).clamp(-87.0, 87.0));
-    let whole: [f32; N] = std::array::from_fn(|lane| (away[lane] * LOG2_E + ROUNDER) - ROUNDER);
-    let rest: [f32; N] =
-        std::array::from_fn(|lane| (away[lane] - whole[lane] * LN_2_HIGH) - whole[lane] * LN_2_LOW);
-    std::array::from_fn(|lane| {
-        let r = rest[lane];
+    let mut found = z;
+    // A plain loop: closures over arrays are not always inlined, and then know nothing of wide vectors.
+    for x in &mut found {
+        // Beyond 87 the exponent of e^-z would not fit; s is 0 or 1 to f32 long before.
+        let away = (-*x).clamp(-87.0, 87.0);
+        let rounded = away * LOG2_E + ROUNDER;
+        let whole = rounded - ROUNDER;
+        let r = (away - whole * LN_2_HIGH) - whole * LN_2_LOW;
         let tail = 1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0 + r * (1.0 / 5040.0)));
         let exponential = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * tail)));
-        let power = f32::from_bits(((whole[lane] as i32 + 127) as u32) << 23);
-        1.0 / (1.0 + exponential * power)
-    })
+        let power = f32::from_bits((rounded.to_bits() << 23).wrapping_add(ONE));
+        *x = 1.0 / (1.0 + exponential * power);
+    }
+    found
 }
 
 #[cfg(test)]

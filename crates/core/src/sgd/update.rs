@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Rows that differ are taken together: a single pass for all inner products and a single pass for all changes, so each
-//! number is stored once. A row that comes twice in a step must see its own first change, as in word2vec; such steps, and
-//! steps of more than eight rows, go row by row.
+//! number is stored once. A row that comes twice in a step must see its own first change, as in word2vec; such steps
+//! go row by row.
 
 use super::sigmoid::sigmoid;
 use super::table::LANES;
@@ -18,50 +18,92 @@ pub(crate) struct Target {
     pub(crate) label: f32,
 }
 
+/// Rows that are taken together at most.
+const MOST: usize = 8;
+
+/// Calls `$run` with the number of targets as a constant; false when there are more than [`MOST`].
+macro_rules! by_number {
+    ($targets:expr, |$count:ident| $run:expr) => {
+        by_number!(@pick $targets, $count, $run, 1 2 3 4 5 6 7 8)
+    };
+    (@pick $targets:expr, $count:ident, $run:expr, $($number:literal)*) => {
+        match $targets.len() {
+            0 => true,
+            $($number => { const $count: usize = $number; $run })*
+            _ => false,
+        }
+    };
+}
+
 /// Takes a step. `x` is padded, `outputs` are padded rows one after the other, `error` is room for a row.
 #[inline(always)]
 pub(crate) fn update(x: &mut [f32], outputs: &mut [f32], targets: &[Target], rate: f32, error: &mut [f32]) {
-    macro_rules! by_number {
-        ($($count:literal)*) => {
-            match targets.len() {
-                0 => true,
-                $($count => together::<$count>(x, outputs, targets, rate),)*
-                _ => false,
-            }
-        };
-    }
-    if !by_number!(1 2 3 4 5 6 7 8) {
-        row_by_row(x, outputs, targets, rate, error);
+    if !by_number!(targets, |COUNT| together::<COUNT, false>(x, error, outputs, targets, rate)) {
+        update_outputs(x, outputs, targets, rate, error);
+        for (x, error) in x.iter_mut().zip(error.iter()) {
+            *x += error;
+        }
     }
 }
 
-/// All rows in two passes; false, and nothing done, when a row comes twice.
+/// Takes a step of the outputs alone; what x would have got is in `error`.
 #[inline(always)]
-fn together<const N: usize>(x: &mut [f32], outputs: &mut [f32], targets: &[Target], rate: f32) -> bool {
-    let stride = x.len();
-    let targets: &[Target; N] = targets.try_into().expect("counted by the caller");
-    let rows = targets.map(|target| target.row as usize * stride..(target.row as usize + 1) * stride);
-    let Ok(rows) = outputs.get_disjoint_mut(rows) else { return false };
-    let rows = rows.map(|row| row.as_chunks_mut::<LANES>().0);
+pub(crate) fn update_outputs(
+    x: &mut [f32],
+    outputs: &mut [f32],
+    targets: &[Target],
+    rate: f32,
+    error: &mut [f32],
+) {
+    error.fill(0.0);
+    for targets in targets.chunks(MOST) {
+        if !by_number!(targets, |COUNT| together::<COUNT, true>(x, error, outputs, targets, rate)) {
+            row_by_row(x, outputs, targets, rate, error);
+        }
+    }
+}
+
+/// All rows in two passes; false, and nothing done, when a row comes twice. The sum of errors is added to x, or with
+/// `KEEP` to `error`.
+#[inline(always)]
+fn together<const N: usize, const KEEP: bool>(
+    x: &mut [f32],
+    error: &mut [f32],
+    outputs: &mut [f32],
+    targets: &[Target],
+    rate: f32,
+) -> bool {
     let x = x.as_chunks_mut::<LANES>().0;
-    // Cut to one length, so that the loops need no check of bounds.
-    let rows = rows.map(|row| &mut row[..x.len()]);
+    let length = x.len();
+    let targets: &[Target; N] = targets.try_into().expect("counted by the caller");
+    let places = std::array::from_fn(|which| {
+        let row = targets[which].row as usize;
+        row * length..(row + 1) * length
+    });
+    let Ok(mut rows) = outputs.as_chunks_mut::<LANES>().0.get_disjoint_mut(places) else { return false };
     let answers = sigmoid(products(x, &rows));
     let steps: [f32; N] = std::array::from_fn(|which| rate * (targets[which].label - answers[which]));
-    change(x, rows, steps);
+    let error = error.as_chunks_mut::<LANES>().0;
+    for at in 0..length {
+        let old = x[at];
+        let sum = change(&mut rows, steps, at, &old);
+        let into = if KEEP { &mut error[at] } else { &mut x[at] };
+        let before = *into;
+        *into = std::array::from_fn(|lane| before[lane] + sum[lane]);
+    }
     true
 }
 
-/// Inner products of x with each row.
+/// Inner products of x with each row; zeros behind them.
 #[inline(always)]
-fn products<const N: usize>(x: &[[f32; LANES]], rows: &[&mut [[f32; LANES]]; N]) -> [f32; N] {
+fn products<const N: usize>(x: &[[f32; LANES]], rows: &[&mut [[f32; LANES]]; N]) -> [f32; MOST] {
     let mut sums = [[0.0; LANES]; N];
-    for at in 0..x.len() {
+    for (at, x) in x.iter().enumerate() {
         for which in 0..N {
-            add_products(&mut sums[which], &x[at], &rows[which][at]);
+            add_products(&mut sums[which], x, &rows[which][at]);
         }
     }
-    sums.map(total)
+    totals(&sums)
 }
 
 #[inline(always)]
@@ -70,51 +112,61 @@ fn add_products(sums: &mut [f32; LANES], a: &[f32; LANES], b: &[f32; LANES]) {
     *sums = std::array::from_fn(|lane| old[lane] + a[lane] * b[lane]);
 }
 
-/// The sum of all lanes, halving their number each time.
-#[inline(always)]
-fn total(lanes: [f32; LANES]) -> f32 {
-    let eight: [f32; 8] = std::array::from_fn(|lane| lanes[lane] + lanes[lane + 8]);
-    let four: [f32; 4] = std::array::from_fn(|lane| eight[lane] + eight[lane + 4]);
-    (four[0] + four[2]) + (four[1] + four[3])
-}
-
-/// `x += sum steps y` and `y += step x` at once.
-#[inline(always)]
-fn change<const N: usize>(x: &mut [[f32; LANES]], rows: [&mut [[f32; LANES]]; N], steps: [f32; N]) {
-    for at in 0..x.len() {
-        let old = x[at];
-        let mut error = [0.0f32; LANES];
-        for which in 0..N {
-            let (row, step) = (rows[which][at], steps[which]);
-            error = std::array::from_fn(|lane| error[lane] + step * row[lane]);
-            rows[which][at] = std::array::from_fn(|lane| row[lane] + step * old[lane]);
-        }
-        x[at] = std::array::from_fn(|lane| old[lane] + error[lane]);
+/// The sum of all lanes of each, halving their number each time; zeros behind them.
+///
+/// A function of its own: where the compiler sees how lanes are summed, it lays its vectors across the sums already in
+/// the loop that fills them, and spends its time on shuffling.
+#[inline(never)]
+fn totals<const N: usize>(sums: &[[f32; LANES]; N]) -> [f32; MOST] {
+    let mut totals = [0.0; MOST];
+    for (total, lanes) in totals.iter_mut().zip(sums) {
+        let eight: [f32; 8] = std::array::from_fn(|lane| lanes[lane] + lanes[lane + 8]);
+        let four: [f32; 4] = std::array::from_fn(|lane| eight[lane] + eight[lane + 4]);
+        *total = (four[0] + four[2]) + (four[1] + four[3]);
     }
+    totals
 }
 
-/// The same for any number of rows, which may come again.
+/// In one place of all rows: adds `step x` to each, and returns the sum of `step y` over the old ones.
 #[inline(always)]
-fn row_by_row(x: &mut [f32], outputs: &mut [f32], targets: &[Target], rate: f32, error: &mut [f32]) {
+fn change<const N: usize>(
+    rows: &mut [&mut [[f32; LANES]]; N],
+    steps: [f32; N],
+    at: usize,
+    x: &[f32; LANES],
+) -> [f32; LANES] {
+    let mut sum = [0.0f32; LANES];
+    for which in 0..N {
+        let (row, step, old) = (rows[which][at], steps[which], sum);
+        sum = std::array::from_fn(|lane| old[lane] + step * row[lane]);
+        rows[which][at] = std::array::from_fn(|lane| row[lane] + step * x[lane]);
+    }
+    sum
+}
+
+/// The same for rows that may come again; the sum of errors is added to `error`.
+#[inline(always)]
+fn row_by_row(x: &[f32], outputs: &mut [f32], targets: &[Target], rate: f32, error: &mut [f32]) {
     let stride = x.len();
-    let error = &mut error[..stride];
-    error.fill(0.0);
     for target in targets {
         let row = &mut outputs[target.row as usize * stride..][..stride];
-        let mut sums = [0.0; LANES];
-        for (x, y) in x.as_chunks::<LANES>().0.iter().zip(row.as_chunks::<LANES>().0) {
-            add_products(&mut sums, x, y);
-        }
-        let [answer] = sigmoid([total(sums)]);
+        let answer = sigmoid([product(x, row); MOST])[0];
         let step = rate * (target.label - answer);
-        for ((y, error), x) in row.iter_mut().zip(error.iter_mut()).zip(x.iter()) {
+        for ((y, error), x) in row.iter_mut().zip(error.iter_mut()).zip(x) {
             *error += step * *y;
             *y += step * x;
         }
     }
-    for (x, error) in x.iter_mut().zip(error.iter()) {
-        *x += error;
+}
+
+/// The inner product of two padded rows.
+#[inline(always)]
+pub(crate) fn product(x: &[f32], y: &[f32]) -> f32 {
+    let mut sums = [0.0; LANES];
+    for (x, y) in x.as_chunks::<LANES>().0.iter().zip(y.as_chunks::<LANES>().0) {
+        add_products(&mut sums, x, y);
     }
+    totals(&[sums])[0]
 }
 
 #[cfg(test)]
