@@ -6,7 +6,7 @@
 
 use anyhow::Result;
 use manyview::config::Consensus;
-use manyview::methods::{Group, Method, Model, metapaths};
+use manyview::methods::{Group, Method, Model, all_paths, usual_paths};
 use manyview::{Config, Network};
 use serde_json::{Map, Value, json};
 
@@ -128,20 +128,15 @@ impl Work {
         };
         let (section, views) = (Section::Method(method.group()), network.views());
         match method {
-            Method::Metapath2vec if views.len() > 1 => {
+            Method::Metapath2Vec if views.len() > 1 => {
                 let row = self.row(title(method), section, Some("path"));
-                for path in metapaths(views.len(), args.metapaths == Metapaths::All) {
+                let paths = match args.metapaths {
+                    Metapaths::Some => usual_paths(views.len()),
+                    Metapaths::All => all_paths(views.len()),
+                };
+                for path in paths {
                     let path: Vec<&str> = path.iter().map(|&view| views[view].name.as_str()).collect();
                     self.job(row, Some(path.join("-")), model(json!({"metapath": path}))?);
-                }
-            }
-            Method::Mve => {
-                let row = self.row("mve, no labels", section, None);
-                self.job(row, None, model(json!({"attention": false}))?);
-                let row = self.row("mve", section, None);
-                for repeat in 0..args.repeats {
-                    let chosen = model(json!({"attention": true}))?;
-                    self.job(row, Some(format!("repeat-{repeat}")), chosen).repeat = Some(repeat);
                 }
             }
             _ if method.group() == Group::Single => {

@@ -3,8 +3,8 @@
 //! - [`Csr`]: sparse rows, the form in which matrices come and go.
 //! - [`Tiles`]: the form in which they are factorised: row blocks x column panels that fit the first cache.
 //! - [`Dense`]: tall, narrow factors with padded rows.
-//! - `kernels`: the passes over tiles; `gram`: small products of factors.
 //! - `svd`: the leading singular values and vectors of tiles; `eigen`: those of small symmetric matrices.
+//! - `kernels`: the passes over tiles; `gram`: small products of factors; `gemm`: products of wide dense matrices.
 //!
 //! All kernels multiply and add in two roundings, never in one (no FMA), and every sum has one fixed order. So
 //! the vector width that the machine offers changes the speed and not a single bit of the result.
@@ -13,6 +13,7 @@ mod aligned;
 mod csr;
 mod dense;
 pub(crate) mod eigen;
+pub(crate) mod gemm;
 pub(crate) mod gram;
 pub(crate) mod kernels;
 pub(crate) mod products;

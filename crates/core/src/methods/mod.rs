@@ -11,15 +11,19 @@
 
 mod boostne;
 mod deepwalk;
+mod edges;
 mod metapath2vec;
 mod mne;
+mod mtne;
 mod multinmf;
 mod near;
 mod netmf;
+mod pte;
 mod skipgram;
 mod task;
 #[cfg(test)]
 mod tests;
+mod tucker;
 mod walks;
 
 use std::ops::ControlFlow;
@@ -35,12 +39,15 @@ pub use deepwalk::DeepWalk;
 pub(crate) use deepwalk::walks_of;
 pub use metapath2vec::{Metapath2Vec, all_paths, usual_paths};
 pub use mne::Mne;
+pub use mtne::{MtneC, Output};
 pub use multinmf::MultiNmf;
 pub use near::Near;
 pub use netmf::{Factor, NetMf, NetMfConcat, NetMfSum};
+pub use pte::{Pte, Sources};
 pub use skipgram::{SkipGram, Softmax};
 pub(crate) use task::{Found, Task, part};
 pub use task::{Observer, Progress};
+pub use tucker::{Smoothing, TuckEr};
 pub use walks::DeadEnd;
 
 use crate::config::{Preset, named};
@@ -119,10 +126,13 @@ register! {
     DeepWalk(DeepWalk) = "deepwalk", Single, "vectors of nodes that meet on random walks are alike";
     NetMf(NetMf) = "netmf", Single, "singular vectors of each view's proximity matrix";
     BoostNe(BoostNe) = "boostne", Single, "factorisations in stages, each of what the last left over";
+    Pte(Pte) = "pte", Heterogeneous, "edges of all views predict their targets, which have one vector for all views";
     Metapath2Vec(Metapath2Vec) = "metapath2vec", Heterogeneous, "walks that take the views in turn";
     NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
     Mne(Mne) = "mne", Multi, "one vector from the walks of all views, and a small extra from each";
     MultiNmf(MultiNmf) = "multinmf", Multi, "a factorisation of each view, drawn towards a consensus of all";
+    TuckEr(TuckEr) = "tucker", Multi, "the views as one tensor, decomposed after Tucker by a small neural network";
+    MtneC(MtneC) = "mtne-c", Multi, "(reconstructed) common columns and each view's own, together scored on edges";
     NetMfSum(NetMfSum) = "netmf-sum", Plain, "singular vectors of the sum of the views' proximity matrices";
     NetMfConcat(NetMfConcat) = "netmf-concat", Plain, "netmf of each view side by side, dim columns in all";
 }

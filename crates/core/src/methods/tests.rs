@@ -29,6 +29,9 @@ fn models() -> Vec<Model> {
         Method::Metapath2Vec => json!({"dim": 4, "walks": 2, "length": 6, "window": 2}),
         Method::Mne => json!({"dim": 4, "walks": 2, "epochs": 2, "view_epochs": 1, "extra": 2}),
         Method::NmfCon => json!({"dim": 4, "max_iter": 10}),
+        Method::TuckEr => json!({"dim": 6, "epochs": 2, "relation_dim": 3, "batch": 32}),
+        Method::Pte => json!({"dim": 6, "samples": 20_000}),
+        Method::MtneC => json!({"dim": 8, "samples": 20_000}),
         Method::Mnmf => unreachable!(),
     };
     let others = Method::ALL.into_iter().filter(|&method| method != Method::Mnmf);

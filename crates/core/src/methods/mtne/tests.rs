@@ -1,0 +1,199 @@
+use std::ops::ControlFlow;
+
+use super::*;
+use crate::Network;
+use crate::methods::Progress;
+use crate::methods::tests::network;
+use crate::parallel::Pool;
+
+fn with_task<R>(network: &Network, dim: usize, run: impl FnOnce(&mut Task<'_, '_>) -> R) -> R {
+    let pool = Pool::new(Some(2)).unwrap();
+    let mut go_on = |_: &Progress<'_>| ControlFlow::Continue(());
+    run(&mut Task::new(network, dim, 5, &pool, None, &mut go_on))
+}
+
+fn quick(order: usize) -> MtneC {
+    MtneC { samples: 20_000, order, decay: 0.0, ..MtneC::default() }
+}
+
+/// Vectors of LINE on a view, from a start that is given.
+fn line(view: &View, key: Key, order: usize, mut vectors: Table, samples: usize) -> Vec<f32> {
+    let noise = Noise::of_counts(vectors.parts(), &Weights::of(view).coming);
+    let negatives = Negatives { noise: &noise, count: 5, clash: Clash::Keep };
+    let pool = Pool::new(Some(1)).unwrap();
+    let training = Training { negatives, rate: line_rate(0.025), key: key.with(1), pool: &pool };
+    let edges = Edges::new(view, key.with(0));
+    let corpus = edges.corpus(samples, 1);
+    let mut contexts = Table::zeros(vectors.parts().clone(), vectors.dim());
+    let mut tables = match order {
+        1 => Tables::One(&mut vectors),
+        _ => Tables::Two { inputs: &mut vectors, outputs: &mut contexts },
+    };
+    train(&mut tables, &corpus, 0..corpus.blocks, &training, &|_, _, _| (), &mut |_| Ok(())).unwrap();
+    vectors.to_vec(|_| true)
+}
+
+#[test]
+fn one_view_is_line_in_as_many_columns() {
+    let network = network().only(1);
+    let view = &network.views()[0];
+    for order in [1, 2] {
+        with_task(&network, 9, |task| {
+            let widths = Widths::split(9, 1).unwrap();
+            assert_eq!(widths, Widths { common: 5, own: 4 });
+            let found = quick(order).train(task, widths).unwrap();
+            let (common, own) = (task.key("common"), task.view_key("own", &view.name));
+            let start = Side::random(&Parts::one(40), widths, common, own).table;
+            let alone = line(view, task.view_key("edges", &view.name), order, start, 20_000);
+            assert_eq!(found[0].vectors.table.to_vec(|_| true), alone, "order {order}");
+        });
+    }
+}
+
+#[test]
+fn without_common_columns_every_view_is_a_line_of_its_own() {
+    let network = network();
+    let widths = Widths { common: 0, own: 6 };
+    for order in [1, 2] {
+        with_task(&network, 6, |task| {
+            let found = quick(order).train(task, widths).unwrap();
+            for trained in found {
+                let name = &trained.view.name;
+                let start =
+                    Side::random(&Parts::one(40), widths, task.key("common"), task.view_key("own", name))
+                        .table;
+                let alone =
+                    line(trained.view, task.view_key("edges", name), order, start, 20_000usize.div_ceil(3));
+                assert_eq!(trained.vectors.table.to_vec(|_| true), alone, "{name}, order {order}");
+            }
+        });
+    }
+}
+
+/// The score is symmetric in common and own columns, so a step of both is one step of the vectors side by side. With a
+/// single sample the change is the gradient, written out here by finite differences.
+#[test]
+fn a_step_is_the_gradient_of_common_and_own_columns() {
+    let network = Network::from_edges(&[("v", &[("a", "b", 1.0)]), ("w", &[("a", "b", 1.0)])]).unwrap();
+    let widths = Widths { common: 2, own: 2 };
+    let settings = MtneC { samples: 2, negative: 1, rate: 1e-3, decay: 0.0, ..MtneC::default() };
+    with_task(&network, 6, |task| {
+        let views = by_name(task);
+        let start: Vec<Vec<f32>> = settings
+            .start(task, &views, widths)
+            .iter()
+            .map(|view| view.vectors.table.to_vec(|_| true))
+            .collect();
+        let found = settings.train(task, widths).unwrap();
+        // Of two nodes, the negative is the node itself (left out) or the positive once more.
+        let before: Vec<f64> = start[0].iter().map(|&x| f64::from(x)).collect();
+        let loss = |x: &[f64], negatives: f64| {
+            let s: f64 = (0..4).map(|column| x[column] * x[4 + column]).sum();
+            -(-s).exp().ln_1p() - negatives * s.exp().ln_1p()
+        };
+        let own: Vec<f32> = found[0].vectors.table.to_vec(|_| true);
+        let fits = [0.0, 1.0].into_iter().any(|negatives| {
+            [2, 3, 6, 7].into_iter().all(|at| {
+                let moved = |step: f64| {
+                    let mut x = before.clone();
+                    x[at] += step;
+                    loss(&x, negatives)
+                };
+                let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                (f64::from(own[at]) - before[at] - 1e-3 * slope).abs() < 3e-7
+            })
+        });
+        assert!(fits, "{before:?} became {own:?}");
+    });
+}
+
+/// What each view says does not depend on the order of views; only the order of columns does.
+#[test]
+fn turning_the_views_around_turns_their_columns_around() {
+    let network = network();
+    let turned = Network::new(network.nodes().clone(), network.views().iter().rev().cloned().collect());
+    for order in [1, 2] {
+        let vectors = |network: &Network| with_task(network, 13, |task| quick(order).fit(task).unwrap());
+        let (plain, other) = (vectors(&network), vectors(&turned));
+        assert_eq!(plain.parts.len(), 4);
+        assert_eq!(plain.parts[0].columns, 0..4);
+        for node in 0..40 {
+            let (row, mirrored) = (&plain.vectors[node * 13..][..13], &other.vectors[node * 13..][..13]);
+            assert_eq!(row[..4], mirrored[..4]);
+            for at in 0..3 {
+                assert_eq!(row[4 + 3 * at..][..3], mirrored[4 + 3 * (2 - at)..][..3]);
+            }
+        }
+        assert!(plain.parts[1].view.as_ref() == Some(&network.views()[0].name));
+        assert!(other.parts[1].view.as_ref() == Some(&network.views()[2].name));
+    }
+}
+
+#[test]
+fn outputs_are_parts_of_the_same_vectors() {
+    let network = network();
+    let found =
+        |output| with_task(&network, 8, |task| MtneC { output, ..quick(1) }.fit(task).unwrap()).vectors;
+    let (all, common, mean) = (found(Output::All), found(Output::Common), found(Output::Mean));
+    for node in 0..40 {
+        let row = &all[node * 8..][..8];
+        assert_eq!(row[..2], common[node * 2..][..2]);
+        assert_eq!(row[..2], mean[node * 4..][..2]);
+        let has: Vec<usize> =
+            (0..3).filter(|&view| !network.views()[view].adjacency.row(node).0.is_empty()).collect();
+        for column in 0..2 {
+            let sum: f32 = has.iter().map(|view| row[2 + 2 * view + column]).sum();
+            assert!((mean[node * 4 + 2 + column] - sum / has.len() as f32).abs() < 1e-6);
+        }
+        for view in (0..3).filter(|view| !has.contains(view)) {
+            assert_eq!(row[2 + 2 * view..][..2], [0.0; 2], "node {node} is not in view {view}");
+        }
+    }
+}
+
+#[test]
+fn samples_are_the_same_for_all_or_go_by_edges() {
+    let network = Network::from_edges(&[
+        ("v", &[("a", "b", 1.0), ("b", "c", 1.0), ("a", "c", 1.0)]),
+        ("w", &[("a", "b", 9.0)]),
+    ])
+    .unwrap();
+    with_task(&network, 3, |task| {
+        let views = by_name(task);
+        assert_eq!(MtneC { samples: 100, ..quick(1) }.samples_each(&views), [50, 50]);
+        assert_eq!(MtneC { samples: 100, by_edges: true, ..quick(1) }.samples_each(&views), [75, 25]);
+    });
+}
+
+#[test]
+fn decay_makes_vectors_shorter() {
+    let network = network();
+    let length = |decay: f64| -> f32 {
+        with_task(&network, 8, |task| MtneC { decay, ..quick(1) }.fit(task).unwrap())
+            .vectors
+            .iter()
+            .map(|x| x * x)
+            .sum()
+    };
+    assert!(length(1.0) < 0.9 * length(0.0));
+}
+
+#[test]
+fn each_bad_setting_is_named() {
+    let base = MtneC::default;
+    let bad = [
+        (MtneC { samples: 0, ..base() }, "samples = 0"),
+        (MtneC { negative: 0, ..base() }, "negative = 0"),
+        (MtneC { rate: 2.0, ..base() }, "rate = 2"),
+        (MtneC { order: 3, ..base() }, "order = 3"),
+        (MtneC { decay: -1.0, ..base() }, "decay = -1"),
+    ];
+    for (settings, words) in bad {
+        let message = settings.check().unwrap_err().to_string();
+        assert!(message.starts_with(words), "{message}");
+    }
+    let told = Widths::split(3, 3).unwrap_err().to_string();
+    assert!(told.starts_with("dim = 3 is too small for 3 views"), "{told}");
+    assert_eq!(Widths::split(256, 2).unwrap(), Widths { common: 86, own: 85 });
+    assert_eq!(Widths::split(256, 6).unwrap(), Widths { common: 40, own: 36 });
+}
