@@ -15,6 +15,7 @@ mod edges;
 mod metapath2vec;
 mod mne;
 mod mtne;
+mod mve;
 mod pte;
 mod skipgram;
 mod task;
@@ -37,6 +38,7 @@ pub(crate) use deepwalk::walks_of;
 pub use metapath2vec::{Metapath2Vec, all_paths, usual_paths};
 pub use mne::Mne;
 pub use mtne::{MtneC, Output};
+pub use mve::{Mve, Pairs};
 pub use pte::{Pte, Sources};
 pub use skipgram::{SkipGram, Softmax};
 pub(crate) use task::{Found, Task, part};
@@ -116,6 +118,7 @@ register! {
     NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
     Pte(Pte) = "pte", Heterogeneous, "edges of all views predict their targets, which have one vector for all views";
     MtneC(MtneC) = "mtne-c", Multi, "(reconstructed) common columns and each view's own, together scored on edges";
+    Mve(Mve) = "mve", Multi, "vectors of each view that vote for a common one, by attention where labels are given";
     TuckEr(TuckEr) = "tucker", Multi, "the views as one tensor, decomposed after Tucker by a small neural network";
 }
 
