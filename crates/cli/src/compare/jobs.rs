@@ -139,6 +139,15 @@ impl Work {
                     self.job(row, Some(path.join("-")), model(json!({"metapath": path}))?);
                 }
             }
+            Method::Mve => {
+                let row = self.row("mve, no labels", section, None);
+                self.job(row, None, model(json!({"attention": false}))?);
+                let row = self.row("mve", section, None);
+                for repeat in 0..args.repeats {
+                    let chosen = model(json!({"attention": true}))?;
+                    self.job(row, Some(format!("repeat-{repeat}")), chosen).repeat = Some(repeat);
+                }
+            }
             _ if method.group() == Group::Single => {
                 let row = self.row(title(method), section, Some("view"));
                 for (at, view) in views.iter().enumerate() {

@@ -16,6 +16,7 @@ mod metapath2vec;
 mod mne;
 mod mtne;
 mod multinmf;
+mod mve;
 mod near;
 mod netmf;
 mod pte;
@@ -39,8 +40,9 @@ pub use deepwalk::DeepWalk;
 pub(crate) use deepwalk::walks_of;
 pub use metapath2vec::{Metapath2Vec, all_paths, usual_paths};
 pub use mne::Mne;
-pub use mtne::{MtneC, Output};
+pub use mtne::{Give, MtneC};
 pub use multinmf::MultiNmf;
+pub use mve::{Mve, Pairs};
 pub use near::Near;
 pub use netmf::{Factor, NetMf, NetMfConcat, NetMfSum};
 pub use pte::{Pte, Sources};
@@ -133,6 +135,7 @@ register! {
     MultiNmf(MultiNmf) = "multinmf", Multi, "a factorisation of each view, drawn towards a consensus of all";
     TuckEr(TuckEr) = "tucker", Multi, "the views as one tensor, decomposed after Tucker by a small neural network";
     MtneC(MtneC) = "mtne-c", Multi, "(reconstructed) common columns and each view's own, together scored on edges";
+    Mve(Mve) = "mve", Multi, "vectors of each view that vote for a common one, by attention where labels are given";
     NetMfSum(NetMfSum) = "netmf-sum", Plain, "singular vectors of the sum of the views' proximity matrices";
     NetMfConcat(NetMfConcat) = "netmf-concat", Plain, "netmf of each view side by side, dim columns in all";
 }

@@ -37,14 +37,14 @@ pub struct MtneC {
     /// Weight of the penalty: each step takes this times the rate from the vector that it starts at.
     pub decay: f64,
     /// Which columns are the result.
-    pub output: Output,
+    pub give: Give,
     /// Whether views train in proportion to their edges, and not all the same.
     pub by_edges: bool,
 }
 
 /// Which columns are the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum Give {
     /// The common ones and each view's: `dim` in all.
     All,
     /// The common ones alone, fewer than `dim`.
@@ -53,7 +53,7 @@ pub enum Output {
     Mean,
 }
 
-named! { Output:
+named! { Give:
     All = "all", "common columns, then those of each view";
     Common = "common", "common columns alone";
     Mean = "mean", "common columns, then the mean of the views'";
@@ -73,7 +73,7 @@ impl Rival for MtneC {
             rate: 0.025,
             order: 1,
             decay: 1e-4,
-            output: Output::All,
+            give: Give::All,
             by_edges: false,
         }
     }
@@ -251,15 +251,15 @@ impl MtneC {
         let mut views: Vec<&Trained<'_>> = views.iter().collect();
         views.sort_by_key(|view| view.place);
         let mut parts = vec![part(None, 0..widths.common)];
-        match self.output {
-            Output::All => {
+        match self.give {
+            Give::All => {
                 let from = |place: usize| widths.common + place * widths.own;
                 let own =
                     |view: &&Trained<'_>| part(Some(&view.view.name), from(view.place)..from(view.place + 1));
                 parts.extend(views.iter().map(own));
             }
-            Output::Common => {}
-            Output::Mean => parts = vec![part(None, 0..widths.common + widths.own)],
+            Give::Common => {}
+            Give::Mean => parts = vec![part(None, 0..widths.common + widths.own)],
         }
         let mut vectors = Vec::new();
         for node in 0..task.network.nodes().len() {
@@ -275,13 +275,13 @@ impl MtneC {
             Some(view) => vectors.extend_from_slice(&view.vectors.table.row(node)[..widths.common]),
             None => vectors.extend(zeros(widths.common)),
         }
-        match self.output {
-            Output::Common => {}
-            Output::All => views.iter().for_each(|view| match view.has(node) {
+        match self.give {
+            Give::Common => {}
+            Give::All => views.iter().for_each(|view| match view.has(node) {
                 true => vectors.extend_from_slice(&view.vectors.table.row(node)[widths.common..]),
                 false => vectors.extend(zeros(widths.own)),
             }),
-            Output::Mean => vectors.extend((widths.common..widths.common + widths.own).map(|column| {
+            Give::Mean => vectors.extend((widths.common..widths.common + widths.own).map(|column| {
                 let sum: f32 = with.iter().map(|view| view.vectors.table.row(node)[column]).sum();
                 sum / with.len().max(1) as f32
             })),

@@ -141,6 +141,10 @@ impl Rival for NetMf {
             Factor::Nmf => nmf.fit_view(1, view, task),
         })
     }
+
+    fn proximity(&self) -> Option<(usize, f64)> {
+        Some((self.near.window, self.near.negative))
+    }
 }
 
 impl Default for NetMfSum {
@@ -164,6 +168,10 @@ impl Rival for NetMfSum {
         let parts: Vec<&Tiles<f32>> = matrices.iter().collect();
         let vectors = embed(&parts, self.iterations, &mut task.part(None, PROXIMITY..1.0))?;
         Ok(Found { vectors, ..Found::default() })
+    }
+
+    fn proximity(&self) -> Option<(usize, f64)> {
+        Some((self.near.window, self.near.negative))
     }
 }
 
@@ -195,6 +203,10 @@ impl Rival for NetMfConcat {
             task.dim = columns[view];
             fit_view(&self.near, self.iterations, view, task)
         })
+    }
+
+    fn proximity(&self) -> Option<(usize, f64)> {
+        Some((self.near.window, self.near.negative))
     }
 }
 

@@ -32,6 +32,7 @@ fn models() -> Vec<Model> {
         Method::TuckEr => json!({"dim": 6, "epochs": 2, "relation_dim": 3, "batch": 32}),
         Method::Pte => json!({"dim": 6, "samples": 20_000}),
         Method::MtneC => json!({"dim": 8, "samples": 20_000}),
+        Method::Mve => json!({"dim": 6, "walks": 2, "length": 10, "window": 3, "epochs": 3}),
         Method::Mnmf => unreachable!(),
     };
     let others = Method::ALL.into_iter().filter(|&method| method != Method::Mnmf);

@@ -49,7 +49,7 @@ pub struct Mne {
     /// Length of the extra vectors.
     pub extra: usize,
     /// What the extras count for in the result; 0 leaves them out.
-    pub weight: f64,
+    pub own_weight: f64,
     /// Whether all is learnt together from the walks of all views, with one table of outputs, in `view_epochs`.
     pub joint: bool,
     /// Size of the first steps; the last are of size 0.0001.
@@ -74,7 +74,7 @@ impl Rival for Mne {
             epochs: 100,
             view_epochs: 20,
             extra: 10,
-            weight: 1.0,
+            own_weight: 1.0,
             joint: false,
             rate: 0.025,
             subsample: 1e-3,
@@ -95,10 +95,10 @@ impl Rival for Mne {
                 "view_epochs = 0 with joint = true trains nothing; the usual choice is 20".into(),
             ));
         }
-        if !self.weight.is_finite() {
-            let weight = self.weight;
+        if !self.own_weight.is_finite() {
+            let weight = self.own_weight;
             return Err(Error::Config(format!(
-                "weight = {weight} is no number to multiply with; the usual choice is 1"
+                "own_weight = {weight} is no number to multiply with; the usual choice is 1"
             )));
         }
         Ok(())
@@ -108,7 +108,7 @@ impl Rival for Mne {
         let key = task.key("mne");
         let (mut vectors, extras) =
             if self.joint { self.all_at_once(task, key)? } else { self.in_two_phases(task, key)? };
-        let weight = (self.weight / extras.len() as f64) as f32;
+        let weight = (self.own_weight / extras.len() as f64) as f32;
         for (node, vector) in vectors.chunks_exact_mut(task.dim).enumerate() {
             extras.iter().for_each(|extras| extras.add_to(vector, node, weight));
         }

@@ -123,7 +123,7 @@ fn a_weight_of_zero_leaves_the_base() {
     with_task(&network, |task| {
         let key = task.key("mne");
         let base = small().base(task, key).unwrap();
-        let none = Mne { weight: 0.0, ..small() };
+        let none = Mne { own_weight: 0.0, ..small() };
         assert_eq!(none.fit(task).unwrap().vectors, base);
         let untrained = Mne { view_epochs: 0, ..small() };
         assert_eq!(untrained.fit(task).unwrap().vectors, base);
@@ -181,7 +181,7 @@ fn joint_training_learns_all_three() {
 fn senseless_settings_are_refused_by_name() {
     for (settings, told) in [
         (Mne { extra: 0, ..small() }, "extra = 0"),
-        (Mne { weight: f64::INFINITY, ..small() }, "weight = inf"),
+        (Mne { own_weight: f64::INFINITY, ..small() }, "own_weight = inf"),
         (Mne { joint: true, view_epochs: 0, ..small() }, "view_epochs = 0"),
         (Mne { rate: -1.0, ..small() }, "rate = -1"),
         (Mne { negative: 0, ..small() }, "negative = 0"),

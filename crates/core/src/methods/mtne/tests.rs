@@ -132,9 +132,8 @@ fn turning_the_views_around_turns_their_columns_around() {
 #[test]
 fn outputs_are_parts_of_the_same_vectors() {
     let network = network();
-    let found =
-        |output| with_task(&network, 8, |task| MtneC { output, ..quick(1) }.fit(task).unwrap()).vectors;
-    let (all, common, mean) = (found(Output::All), found(Output::Common), found(Output::Mean));
+    let found = |give| with_task(&network, 8, |task| MtneC { give, ..quick(1) }.fit(task).unwrap()).vectors;
+    let (all, common, mean) = (found(Give::All), found(Give::Common), found(Give::Mean));
     for node in 0..40 {
         let row = &all[node * 8..][..8];
         assert_eq!(row[..2], common[node * 2..][..2]);

@@ -49,7 +49,7 @@ pub struct MultiNmf {
     /// Iterations of a view in each round, and of each factorisation before the first.
     pub inner: usize,
     /// Random starts of which the best goes on.
-    pub repeats: usize,
+    pub starts: usize,
     /// The least denominator, with matrices that sum to one, as in the published code (1e-10); none by default.
     pub guard: Option<f64>,
 }
@@ -57,18 +57,18 @@ pub struct MultiNmf {
 impl Default for MultiNmf {
     fn default() -> Self {
         let near = Near::of(Preset::Default);
-        MultiNmf { near, lambda: 0.01, rounds: 10, inner: 10, repeats: 1, guard: None }
+        MultiNmf { near, lambda: 0.01, rounds: 10, inner: 10, starts: 1, guard: None }
     }
 }
 
 impl Rival for MultiNmf {
     fn paper() -> Self {
         let near = Near::of(Preset::Paper);
-        MultiNmf { near, lambda: 0.01, rounds: 30, inner: 200, repeats: 30, guard: None }
+        MultiNmf { near, lambda: 0.01, rounds: 30, inner: 200, starts: 30, guard: None }
     }
 
     fn check(&self) -> Result<()> {
-        let MultiNmf { lambda, rounds, inner, repeats, guard, .. } = *self;
+        let MultiNmf { lambda, rounds, inner, starts, guard, .. } = *self;
         self.near.check()?;
         let complain = |text: String| Err(Error::Config(text));
         if !(lambda >= 0.0 && lambda.is_finite()) {
@@ -79,12 +79,12 @@ impl Rival for MultiNmf {
         if inner == 0 {
             return complain("inner = 0: a view needs at least one iteration; the usual choice is 10".into());
         }
-        if repeats == 0 {
-            return complain("repeats = 0: at least one start must be tried; the usual choice is 1".into());
+        if starts == 0 {
+            return complain("starts = 0: at least one start must be tried; the usual choice is 1".into());
         }
-        if rounds > 1 << 20 || inner > 1 << 20 || repeats > 1 << 20 {
+        if rounds > 1 << 20 || inner > 1 << 20 || starts > 1 << 20 {
             return complain(format!(
-                "rounds = {rounds}, inner = {inner}, repeats = {repeats}: more than a million would not end"
+                "rounds = {rounds}, inner = {inner}, starts = {starts}: more than a million would not end"
             ));
         }
         if guard.is_some_and(|guard| !(guard > 0.0 && guard.is_finite())) {
@@ -120,12 +120,16 @@ impl Rival for MultiNmf {
             (0..solved.consensus.rows()).flat_map(|row| solved.consensus.row(row)).copied().collect();
         Ok(Found { vectors, parts: Vec::new(), warnings: solved.warning.into_iter().collect() })
     }
+
+    fn proximity(&self) -> Option<(usize, f64)> {
+        Some((self.near.window, self.near.negative))
+    }
 }
 
 impl MultiNmf {
     /// Iterations of views in all, if no round is done again.
     fn steps(&self, views: usize) -> usize {
-        let trials = (self.repeats - 1) * self.trial();
+        let trials = (self.starts - 1) * self.trial();
         SWEEPS * views * (trials + self.inner) + self.rounds * views * self.inner
     }
 
@@ -201,9 +205,9 @@ impl<T: Real> Work<'_, T> {
         let ([rows, cols], width) = (self.targets[view].shape(), v.width());
         let none = Dense::zeros(0, width);
         let pull = self.pull(0.0, &none);
-        let trial = if self.settings.repeats > 1 { self.settings.trial() } else { 0 };
+        let trial = if self.settings.starts > 1 { self.settings.trial() } else { 0 };
         let mut best: Option<(f64, Factors<T>)> = None;
-        for repeat in 0..self.settings.repeats as u64 {
+        for repeat in 0..self.settings.starts as u64 {
             let key = key.with(repeat);
             let v = if vary && repeat > 0 { random(key.with(1), rows, width) } else { v.clone() };
             let mut factors = Factors { u: random(key, cols, width), v };

@@ -170,8 +170,8 @@ fn rounds_that_rise_again_and_again_end_it() {
 
 #[test]
 fn several_starts_are_no_worse_than_one() {
-    let error = |repeats: usize| {
-        let settings = MultiNmf { repeats, inner: 20, ..settings(0.0) };
+    let error = |starts: usize| {
+        let settings = MultiNmf { starts, inner: 20, ..settings(0.0) };
         with_work(&settings, &matrices(&[1]), total(), |work| {
             let found = work.factorise(0, Key::new(3), &random(Key::new(2), NODES, WIDTH), true).unwrap();
             let none = Dense::zeros(0, WIDTH);
@@ -187,7 +187,7 @@ fn senseless_settings_are_refused() {
     for (settings, told) in [
         (MultiNmf { lambda: -1.0, ..base() }, "lambda = -1 is not a number from 0 on"),
         (MultiNmf { inner: 0, ..base() }, "inner = 0"),
-        (MultiNmf { repeats: 0, ..base() }, "repeats = 0"),
+        (MultiNmf { starts: 0, ..base() }, "starts = 0"),
         (MultiNmf { rounds: 1 << 40, ..base() }, "more than a million"),
         (MultiNmf { guard: Some(0.0), ..base() }, "guard = 0 is not above 0"),
         (MultiNmf { near: Near { window: 0, negative: 1.0 }, ..base() }, "window = 0"),

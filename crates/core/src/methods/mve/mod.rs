@@ -1,0 +1,311 @@
+//! MVE: vectors of each view, against contexts that all views share, and a common vector that they vote for.
+//!
+//! `sum_k O_k + eta sum_i sum_k |x_i^k - x_i|^2`, where O_k is skip-gram with negatives on the pairs of view k and
+//! `x_i = sum_k l_ik x_i^k` is the result. The votes l are 1 / K, or learnt from labels ([`attention`]). Between two counts of
+//! the votes, x_i stands still, and each step also moves `x_i^k` towards it.
+//!
+//! After Qu, Tang, Shang, Ren, Zhang and Han (2017), by their program where it differs from the paper: pooled noise, a
+//! penalty that all views pay alike, a further decay of 1e-4, and attention on the mean of the views' vectors. Their
+//! program starts with random votes for one epoch; here these are 1 / K.
+//!
+//! Invariant: labels are read where `attention` is on, and those of at most `labelled` nodes.
+
+mod attention;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use self::attention::{Attention, Example, combined};
+use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate};
+use super::skipgram::SkipGram;
+use super::walks::{DeadEnd, Walks};
+use super::{Found, Rival, Task};
+use crate::config::named;
+use crate::error::{Error, Result};
+use crate::evaluate::Labels;
+use crate::network::View;
+use crate::random::{Key, text_key};
+use crate::sgd::{Clash, Corpus, Negatives, Noise, Pair, Parts, Table, Tables, Training, train};
+
+/// What the program takes off a vector in each step, whatever the rate.
+const DECAY: f32 = 1e-4;
+
+/// Settings of MVE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mve {
+    /// Where pairs come from.
+    pub pairs: Pairs,
+    /// Walks from each node, over all epochs.
+    pub walks: usize,
+    /// Nodes of a walk.
+    pub length: usize,
+    /// Steps between two nodes of a walk that count as seen together, at most.
+    pub window: usize,
+    /// With `pairs = "edges"`: nodes behind a start that are paired with it. There are as many starts as all walks would
+    /// have nodes.
+    pub depth: usize,
+    /// Random nodes that each pair is set against.
+    pub negative: usize,
+    /// The first rate; it falls linearly.
+    pub rate: f64,
+    /// Times that the votes are counted; pairs are spread over them.
+    pub epochs: usize,
+    /// How strongly a view's vector is drawn to the common one.
+    pub regularise: f64,
+    /// Whether votes are learnt from labels, when there are some. Else all views count the same: unsupervised.
+    pub attention: bool,
+    /// Labelled nodes that votes are learnt from, at most.
+    pub labelled: usize,
+    /// Whether vectors are scaled to length 1 in the end.
+    pub unit: bool,
+}
+
+/// Where pairs come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairs {
+    /// Walks in each view, as in DeepWalk: the study of MNMF.
+    Walks,
+    /// Edges by weight, and short walks from them: the original.
+    Edges,
+}
+
+named! { Pairs:
+    Walks = "walks", "nodes near each other in walks of a view";
+    Edges = "edges", "ends of edges, drawn by weight";
+}
+
+impl Default for Mve {
+    fn default() -> Self {
+        Mve { walks: 10, window: 5, attention: false, ..Mve::paper() }
+    }
+}
+
+impl Rival for Mve {
+    fn paper() -> Self {
+        Mve {
+            pairs: Pairs::Walks,
+            walks: 80,
+            length: 40,
+            window: 10,
+            depth: 1,
+            negative: 5,
+            rate: 0.025,
+            epochs: 20,
+            regularise: 0.05,
+            attention: true,
+            labelled: 200,
+            unit: true,
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let complain = |sentence: String| Err(Error::Config(sentence));
+        let whole = [
+            ("walks", self.walks, 1, 10),
+            ("length", self.length, 2, 40),
+            ("window", self.window, 1, 10),
+            ("depth", self.depth, 1, 1),
+            ("epochs", self.epochs, 1, 20),
+            ("labelled", self.labelled, 1, 200),
+        ];
+        if let Some((name, value, least, usual)) =
+            whole.into_iter().find(|&(_, value, least, _)| value < least)
+        {
+            return complain(format!(
+                "{name} = {value} is too small: at least {least}; the usual choice is {usual}"
+            ));
+        }
+        edges::check(self.negative, self.rate)?;
+        // Above 1 a step would carry a vector past the common one.
+        if !(self.regularise >= 0.0 && self.regularise * self.rate <= 1.0) {
+            let regularise = self.regularise;
+            return complain(format!(
+                "regularise = {regularise} is not from 0 to 1 / rate; the usual choice is 0.05"
+            ));
+        }
+        Ok(())
+    }
+
+    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+        let mut found = Found::default();
+        let labels = task.labels.filter(|_| self.attention);
+        if self.attention && labels.is_none() {
+            let told = "attention learns from labels and was given none: all views count the same; give labels of \
+                        training nodes, or set attention to false";
+            found.warnings.push(told.into());
+        }
+        let trained = self.train(task, labels)?;
+        found.vectors = trained.centres;
+        if self.unit {
+            found.vectors.chunks_exact_mut(task.dim).for_each(normalise);
+        }
+        Ok(found)
+    }
+
+    fn learns_from_labels(&self) -> bool {
+        self.attention
+    }
+}
+
+/// Scales a vector to length 1, unless it is zero.
+fn normalise(vector: &mut [f32]) {
+    let length = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+    if length > 0.0 {
+        vector.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
+    }
+}
+
+/// What is trained.
+struct Trained {
+    /// The vectors of each view, in the order of names.
+    views: Vec<Table>,
+    /// The common vectors, as of the last count.
+    centres: Vec<f32>,
+    /// The votes of each node.
+    votes: Vec<Vec<f64>>,
+}
+
+/// Pairs of any origin.
+type AnyCorpus<'a> = Corpus<Box<dyn Fn(usize, &mut Vec<Pair>) + Sync + 'a>>;
+
+impl Mve {
+    fn train(&self, task: &mut Task<'_, '_>, labels: Option<&Labels>) -> Result<Trained> {
+        let (named, nodes, dim, pool) = (by_name(task), task.network.nodes().len(), task.dim, task.pool);
+        let views: Vec<&View> = named.iter().map(|&(_, view)| view).collect();
+        let mut coming = vec![0.0; nodes];
+        views.iter().for_each(|view| add_shares(&mut coming, &Weights::of(view).coming));
+        let parts = Parts::of(&coming);
+        let noise = Noise::of_counts(&parts, &coming);
+        let mut contexts = Table::random(parts.clone(), dim, task.key("contexts"));
+        let mut trained = Trained {
+            views: vec![Table::zeros(parts, dim); views.len()],
+            centres: vec![0.0; nodes * dim],
+            votes: vec![vec![1.0 / views.len() as f64; views.len()]; nodes],
+        };
+        let mut teacher = labels.map(|labels| self.teacher(task, &views, labels)).transpose()?;
+
+        let keys: Vec<Key> = views.iter().map(|view| task.view_key("pairs", &view.name)).collect();
+        let sources: Vec<Source<'_>> =
+            views.iter().zip(&keys).map(|(view, key)| Source::new(self, view, key.with(0))).collect();
+        let corpora: Vec<AnyCorpus<'_>> = sources.iter().map(|source| source.corpus(nodes)).collect();
+        let turns = Turns::new(
+            corpora.iter().map(|corpus| corpus.blocks).collect(),
+            corpora[0].block_pairs,
+            self.epochs,
+        );
+        let negatives = Negatives { noise: &noise, count: self.negative, clash: Clash::Keep };
+        for epoch in 0..self.epochs {
+            for turn in turns.of_epoch(epoch, self.epochs) {
+                for (at, corpus) in corpora.iter().enumerate() {
+                    let centres = &trained.centres;
+                    let drawn = |node: usize, x: &mut [f32], rate: f32| {
+                        draw_near(x, &centres[node * dim..][..dim], rate * self.regularise as f32);
+                    };
+                    let training =
+                        Training { negatives, rate: line_rate(self.rate), key: keys[at].with(1), pool };
+                    let mut tables = Tables::Two { inputs: &mut trained.views[at], outputs: &mut contexts };
+                    let watch = &mut |own: f64| task.tell("training", turns.done(at, turn, own));
+                    train(&mut tables, corpus, turns.blocks(at, turn), &training, &drawn, watch)?;
+                }
+            }
+            if let Some(teacher) = &mut teacher {
+                teacher.learn(&trained);
+                trained.votes = (0..nodes).map(|node| teacher.attention.weights(&trained.of(node))).collect();
+            }
+            trained.count_votes(dim);
+        }
+        Ok(trained)
+    }
+
+    /// Which nodes are learnt from: drawn by their ids, so that the order of nodes does not matter.
+    fn teacher(&self, task: &Task<'_, '_>, views: &[&View], labels: &Labels) -> Result<Teacher> {
+        let nodes = task.network.nodes();
+        if labels.rows() != nodes.len() {
+            let rows = labels.rows();
+            return Err(Error::Network(format!(
+                "labels are for {rows} nodes and the network has {}; read them with the network's nodes",
+                nodes.len()
+            )));
+        }
+        let key = task.key("labelled");
+        let mut rows = labels.labelled_rows();
+        rows.sort_by_key(|&row| (key.with(text_key(nodes.id(row as usize))).bits(), row));
+        rows.truncate(self.labelled);
+        let pupils = rows.into_iter().map(|row| (row as usize, labels.of(row as usize).to_vec())).collect();
+        let keys: Vec<Key> = views.iter().map(|view| task.view_key("attention", &view.name)).collect();
+        let attention = Attention::start(task.dim, &keys, labels.names().len(), task.key("attention labels"));
+        Ok(Teacher { pupils, attention })
+    }
+}
+
+/// Moves a view's vector towards the common one. Inlined, because it runs after every step: a call would go to code
+/// without wide vectors.
+#[inline(always)]
+fn draw_near(x: &mut [f32], centre: &[f32], share: f32) {
+    x.iter_mut().zip(centre).for_each(|(x, &centre)| *x += share * (centre - *x) - DECAY * *x);
+}
+
+impl Trained {
+    /// The vectors of a node in each view.
+    fn of(&self, node: usize) -> Vec<Vec<f64>> {
+        self.views.iter().map(|view| view.row(node).iter().map(|&x| f64::from(x)).collect()).collect()
+    }
+
+    /// Puts the common vectors where the votes want them.
+    fn count_votes(&mut self, dim: usize) {
+        for node in 0..self.votes.len() {
+            let centre = combined(&self.votes[node], &self.of(node));
+            self.centres[node * dim..][..dim].iter_mut().zip(&centre).for_each(|(to, &x)| *to = x as f32);
+        }
+    }
+}
+
+/// Votes, and the nodes that they are learnt from.
+struct Teacher {
+    /// Nodes and their labels.
+    pupils: Vec<(usize, Vec<u32>)>,
+    attention: Attention,
+}
+
+impl Teacher {
+    fn learn(&mut self, trained: &Trained) {
+        let example =
+            |(node, labels): &(usize, Vec<u32>)| Example { views: trained.of(*node), labels: labels.clone() };
+        let examples: Vec<Example> = self.pupils.iter().map(example).collect();
+        self.attention.learn(&examples);
+    }
+}
+
+/// What makes the pairs of a view.
+enum Source<'a> {
+    Walks { walks: Walks<'a>, seen: SkipGram, key: Key },
+    Edges { edges: Edges<'a>, starts_each: usize, depth: usize },
+}
+
+impl<'a> Source<'a> {
+    fn new(settings: &Mve, view: &'a View, key: Key) -> Self {
+        let &Mve { pairs, walks: each, length, window, depth, .. } = settings;
+        match pairs {
+            Pairs::Walks => {
+                let walks =
+                    Walks::new(std::iter::once(view), false, DeadEnd::Stop, (each, length), key.with(0));
+                let seen = SkipGram { walks: each, length, window, ..SkipGram::default() };
+                Source::Walks { walks, seen, key: key.with(1) }
+            }
+            Pairs::Edges => Source::Edges { edges: Edges::new(view, key), starts_each: each * length, depth },
+        }
+    }
+
+    fn corpus(&self, nodes: usize) -> AnyCorpus<'_> {
+        match self {
+            // Counts of nodes are for leaving out frequent ones, which is not done here.
+            Source::Walks { walks, seen, key } => boxed(seen.corpus(walks, &[], *key)),
+            Source::Edges { edges, starts_each, depth } => boxed(edges.corpus(nodes * starts_each, *depth)),
+        }
+    }
+}
+
+fn boxed<'a>(corpus: Corpus<impl Fn(usize, &mut Vec<Pair>) + Sync + 'a>) -> AnyCorpus<'a> {
+    Corpus { blocks: corpus.blocks, block_pairs: corpus.block_pairs, fill: Box::new(corpus.fill) }
+}

@@ -1,0 +1,171 @@
+use std::ops::ControlFlow;
+
+use super::*;
+use crate::Network;
+use crate::methods::Progress;
+use crate::methods::tests::network;
+use crate::parallel::Pool;
+
+fn quick(pairs: Pairs) -> Mve {
+    Mve { pairs, walks: 4, length: 10, window: 3, epochs: 4, ..Mve::default() }
+}
+
+fn with_task<R>(network: &Network, labels: Option<&Labels>, run: impl FnOnce(&mut Task<'_, '_>) -> R) -> R {
+    let pool = Pool::new(Some(2)).unwrap();
+    let mut go_on = |_: &Progress<'_>| ControlFlow::Continue(());
+    run(&mut Task::new(network, 6, 5, &pool, labels, &mut go_on))
+}
+
+/// Every third node has a label, by its number.
+fn labels(network: &Network) -> Labels {
+    let pairs = network.nodes().iter().enumerate().filter(|(row, _)| row % 3 == 0);
+    Labels::from_pairs(network.nodes().iter(), pairs.map(|(row, id)| (id, format!("{}", row % 4)))).unwrap()
+}
+
+#[test]
+fn one_view_votes_for_itself() {
+    let network = network().only(2);
+    let labels = labels(&network);
+    for pairs in Pairs::ALL {
+        with_task(&network, Some(&labels), |task| {
+            let trained = quick(pairs).train(task, Some(&labels)).unwrap();
+            assert!(trained.votes.iter().all(|votes| votes == &[1.0]));
+            assert_eq!(trained.centres, trained.views[0].to_vec(|_| true));
+            assert!(trained.centres.iter().any(|x| x.abs() > 1e-3));
+        });
+    }
+}
+
+#[test]
+fn votes_add_up_to_one_and_make_the_common_vectors() {
+    let network = network();
+    let labels = labels(&network);
+    with_task(&network, Some(&labels), |task| {
+        let trained = quick(Pairs::Edges).train(task, Some(&labels)).unwrap();
+        let even = |votes: &Vec<f64>| votes.iter().all(|vote| (vote - 1.0 / 3.0).abs() < 1e-9);
+        assert!(!trained.votes.iter().all(even), "attention learnt nothing");
+        for (node, votes) in trained.votes.iter().enumerate() {
+            assert!((votes.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            let centre = combined(votes, &trained.of(node));
+            for (x, expected) in trained.centres[node * 6..][..6].iter().zip(centre) {
+                assert!((f64::from(*x) - expected).abs() < 1e-6);
+            }
+        }
+    });
+}
+
+#[test]
+fn without_attention_labels_are_not_read() {
+    let network = network();
+    let labels = labels(&network);
+    let vectors = |attention: bool, labels: Option<&Labels>| {
+        with_task(&network, labels, |task| Mve { attention, ..quick(Pairs::Edges) }.fit(task).unwrap())
+    };
+    let plain = vectors(false, None);
+    assert_eq!(plain.vectors, vectors(false, Some(&labels)).vectors);
+    assert_ne!(plain.vectors, vectors(true, Some(&labels)).vectors);
+    let untaught = vectors(true, None);
+    assert_eq!(plain.vectors, untaught.vectors);
+    assert!(untaught.warnings[0].starts_with("attention learns from labels"), "{:?}", untaught.warnings);
+    assert!(plain.warnings.is_empty());
+}
+
+#[test]
+fn only_so_many_labelled_nodes_are_learnt_from() {
+    let network = network();
+    let labels = labels(&network);
+    with_task(&network, Some(&labels), |task| {
+        let pupils = |labelled: usize| {
+            let settings = Mve { labelled, ..quick(Pairs::Edges) };
+            let views: Vec<&View> = task.network.views().iter().collect();
+            settings.teacher(task, &views, &labels).unwrap().pupils
+        };
+        let (few, all) = (pupils(5), pupils(200));
+        assert_eq!((few.len(), all.len()), (5, 14));
+        assert!(few.iter().all(|pupil| all.contains(pupil)));
+        assert!(all.iter().all(|(node, own)| node % 3 == 0 && own == labels.of(*node)));
+        let other = Labels::from_pairs(["x"], [("x", "y")]).unwrap();
+        let told = quick(Pairs::Edges).teacher(task, &[], &other).err().unwrap().to_string();
+        assert!(told.starts_with("labels are for 1 nodes and the network has 40"), "{told}");
+    });
+}
+
+/// A strong pull leaves the views' vectors close to the common ones.
+#[test]
+fn a_strong_pull_makes_views_agree() {
+    let network = network();
+    let apart = |regularise: f64| -> f64 {
+        with_task(&network, None, |task| {
+            let settings = Mve { regularise, epochs: 40, ..quick(Pairs::Walks) };
+            let trained = settings.train(task, None).unwrap();
+            let from_centre = |node: usize| {
+                let centre = &trained.centres[node * 6..][..6];
+                let squares = |view: Vec<f64>| -> f64 {
+                    view.iter().zip(centre).map(|(x, &c)| (x - f64::from(c)).powi(2)).sum()
+                };
+                trained.of(node).into_iter().map(squares).sum::<f64>()
+            };
+            (0..40).map(from_centre).sum()
+        })
+    };
+    let (free, bound) = (apart(0.0), apart(30.0));
+    assert!(bound < 0.1 * free, "{bound} and {free}");
+}
+
+#[test]
+fn the_pull_goes_to_the_centre_and_a_little_to_zero() {
+    let mut x = [1.0, -2.0, 0.0];
+    draw_near(&mut x, &[3.0, -2.0], 0.25);
+    assert!(
+        (x[0] - (1.5 - 1e-4)).abs() < 1e-6 && (x[1] - (-2.0 + 2e-4)).abs() < 1e-6 && x[2] == 0.0,
+        "{x:?}"
+    );
+}
+
+#[test]
+fn the_order_of_views_changes_nothing_and_lengths_are_one() {
+    let network = network();
+    let turned = Network::new(network.nodes().clone(), network.views().iter().rev().cloned().collect());
+    for pairs in Pairs::ALL {
+        let vectors =
+            |network: &Network| with_task(network, None, |task| quick(pairs).fit(task).unwrap().vectors);
+        let found = vectors(&network);
+        assert_eq!(found, vectors(&turned));
+        for vector in found.chunks_exact(6) {
+            let length: f32 = vector.iter().map(|x| x * x).sum();
+            assert!((length - 1.0).abs() < 1e-5, "{length}");
+        }
+    }
+}
+
+#[test]
+fn there_are_as_many_starts_as_walks_have_nodes() {
+    let network = network();
+    let settings = Mve { depth: 2, ..quick(Pairs::Edges) };
+    let source = Source::new(&settings, &network.views()[0], Key::new(1));
+    let corpus = source.corpus(40);
+    let mut pairs = Vec::new();
+    (0..corpus.blocks).for_each(|block| (corpus.fill)(block, &mut pairs));
+    assert_eq!(pairs.len(), 40 * 4 * 10 * 2);
+}
+
+#[test]
+fn each_bad_setting_is_named() {
+    let base = Mve::default;
+    let bad = [
+        (Mve { walks: 0, ..base() }, "walks = 0"),
+        (Mve { length: 1, ..base() }, "length = 1"),
+        (Mve { window: 0, ..base() }, "window = 0"),
+        (Mve { depth: 0, ..base() }, "depth = 0"),
+        (Mve { negative: 0, ..base() }, "negative = 0"),
+        (Mve { rate: -1.0, ..base() }, "rate = -1"),
+        (Mve { epochs: 0, ..base() }, "epochs = 0"),
+        (Mve { regularise: -0.1, ..base() }, "regularise = -0.1"),
+        (Mve { regularise: 50.0, ..base() }, "regularise = 50"),
+        (Mve { labelled: 0, ..base() }, "labelled = 0"),
+    ];
+    for (settings, words) in bad {
+        let message = settings.check().unwrap_err().to_string();
+        assert!(message.starts_with(words), "{message}");
+    }
+}
