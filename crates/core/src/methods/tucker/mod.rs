@@ -32,11 +32,16 @@ use crate::linalg::Real;
 use crate::network::Network;
 use crate::random::Key;
 
+/// Epochs when nobody says how many, and the steps that there are at least.
+const EPOCHS: usize = 20;
+const STEPS: usize = 2000;
+
 /// Settings of TuckER.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TuckEr {
-    /// How often every question (node, relation) is asked.
-    pub epochs: usize,
+    /// How often every question (node, relation) is asked; when not given, 20 times, and more often in small networks, so
+    /// that there are 2,000 steps.
+    pub epochs: Option<usize>,
     /// Questions in a batch.
     pub batch: usize,
     /// Rate of Adam in the first epoch.
@@ -72,14 +77,14 @@ named! { Smoothing:
 
 impl Default for TuckEr {
     fn default() -> Self {
-        TuckEr { epochs: 20, rate: 3e-3, relation_dim: 30, reverse: false, ..TuckEr::paper() }
+        TuckEr { epochs: None, rate: 3e-3, relation_dim: 30, reverse: false, ..TuckEr::paper() }
     }
 }
 
 impl Rival for TuckEr {
     fn paper() -> Self {
         TuckEr {
-            epochs: 500,
+            epochs: Some(500),
             batch: 128,
             rate: 5e-4,
             decay: 1.0,
@@ -93,7 +98,7 @@ impl Rival for TuckEr {
 
     fn check(&self) -> Result<()> {
         let complain = |sentence: String| Err(Error::Config(sentence));
-        if self.epochs == 0 {
+        if self.epochs == Some(0) {
             return complain("epochs = 0: at least one is needed; the usual choice is 20".into());
         }
         if self.batch < 2 {
@@ -131,11 +136,15 @@ impl Rival for TuckEr {
     fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let relations = Relations::new(task, self.reverse);
         let mut trainer = Trainer::<f32>::new(self, task, &relations);
-        for epoch in 0..self.epochs {
+        let epochs = self.epochs.unwrap_or_else(|| {
+            let steps = relations.ordered(0).len().div_ceil(self.batch).max(1);
+            EPOCHS.max(STEPS.div_ceil(steps))
+        });
+        for epoch in 0..epochs {
             let questions = relations.ordered(epoch);
             let batches = batches(&questions, self.batch);
             for (at, questions) in batches.iter().enumerate() {
-                let share = (epoch as f64 + at as f64 / batches.len() as f64) / self.epochs as f64;
+                let share = (epoch as f64 + at as f64 / batches.len() as f64) / epochs as f64;
                 task.tell("training", share)?;
                 task.pool.run(|| trainer.step(self.rate_in(epoch), &relations, questions));
             }

@@ -129,7 +129,7 @@ fn a_tensor_of_low_rank_is_learnt_by_heart() {
 
 #[test]
 fn the_order_of_views_changes_nothing() {
-    let settings = TuckEr { epochs: 3, relation_dim: 4, reverse: true, batch: 10, ..TuckEr::default() };
+    let settings = TuckEr { epochs: Some(3), relation_dim: 4, reverse: true, batch: 10, ..TuckEr::default() };
     let vectors = |names| with_task(&cycle(names), 6, |task| settings.fit(task).unwrap().vectors);
     assert_eq!(vectors(["next", "previous"]), vectors(["previous", "next"]));
 }
@@ -167,7 +167,7 @@ fn smoothing_is_what_it_says() {
 fn each_bad_setting_is_named() {
     let base = TuckEr::default;
     let bad = [
-        (TuckEr { epochs: 0, ..base() }, "epochs = 0"),
+        (TuckEr { epochs: Some(0), ..base() }, "epochs = 0"),
         (TuckEr { batch: 1, ..base() }, "batch = 1"),
         (TuckEr { rate: f64::NAN, ..base() }, "rate = NaN"),
         (TuckEr { decay: 1.5, ..base() }, "decay = 1.5"),
