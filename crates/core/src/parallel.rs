@@ -68,33 +68,46 @@ impl Pool {
         task: impl Fn(&mut S, usize, &AtomicBool) -> Option<R> + Sync,
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Option<Vec<R>> {
-        let (cancelled, done) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let (finished, wait) = channel::<Option<Vec<R>>>();
-        self.pool.in_place_scope(|scope| {
-            scope.spawn(|_| {
-                let results = (0..count).into_par_iter().map_init(&scratch, |scratch, index| {
-                    if cancelled.load(Ordering::Relaxed) {
-                        return None;
-                    }
-                    let result = task(scratch, index, &cancelled);
-                    done.fetch_add(1, Ordering::Relaxed);
-                    result
-                });
-                // The receiver lives until this message has come, so sending cannot fail.
-                let _ = finished.send(results.collect());
+        let done = AtomicUsize::new(0);
+        let work = |cancelled: &AtomicBool| {
+            let results = (0..count).into_par_iter().map_init(&scratch, |scratch, index| {
+                if cancelled.load(Ordering::Relaxed) {
+                    return None;
+                }
+                let result = task(scratch, index, cancelled);
+                done.fetch_add(1, Ordering::Relaxed);
+                result
             });
+            results.collect()
+        };
+        self.run_watched(work, &mut || watch(done.load(Ordering::Relaxed)))
+    }
+
+    /// Runs `work` on the pool while the calling thread calls `watch` again and again.
+    ///
+    /// When that breaks, the flag that `work` gets is raised, it may return `None`, and so does the whole.
+    pub(crate) fn run_watched<R: Send>(
+        &self,
+        work: impl FnOnce(&AtomicBool) -> Option<R> + Send,
+        watch: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Option<R> {
+        let cancelled = AtomicBool::new(false);
+        let (finished, wait) = channel::<Option<R>>();
+        self.pool.in_place_scope(|scope| {
+            // The receiver lives until this message has come, so sending cannot fail.
+            scope.spawn(|_| drop(finished.send(work(&cancelled))));
             loop {
                 match wait.recv_timeout(WATCH_EVERY) {
-                    Ok(results) => {
-                        let kept_on = watch(done.load(Ordering::Relaxed)).is_continue();
-                        return results.filter(|_| kept_on);
+                    Ok(result) => {
+                        let kept_on = watch().is_continue();
+                        return result.filter(|_| kept_on);
                     }
                     Err(RecvTimeoutError::Timeout) => {
-                        if watch(done.load(Ordering::Relaxed)).is_break() {
+                        if watch().is_break() {
                             cancelled.store(true, Ordering::Relaxed);
                         }
                     }
-                    // A task panicked; the scope passes the panic on.
+                    // The work panicked; the scope passes the panic on.
                     Err(RecvTimeoutError::Disconnected) => return None,
                 }
             }
