@@ -13,6 +13,7 @@ mod csr;
 mod dense;
 pub(crate) mod gram;
 pub(crate) mod kernels;
+pub(crate) mod products;
 mod real;
 pub(crate) mod sum;
 mod tiles;

@@ -27,7 +27,8 @@ use crate::comm::Comm;
 use crate::config::{Solver, StopRule};
 use crate::error::{Error, Result};
 use crate::linalg::gram::{add, gram, inner};
-use crate::linalg::kernels::{add_products, add_transposed_products};
+use crate::linalg::kernels::add_products;
+use crate::linalg::products::transposed_times;
 use crate::linalg::{Dense, Real, Tiles};
 use crate::parallel::Pool;
 use stop::Convergence;
@@ -151,7 +152,7 @@ pub fn factorize<T: Real, C: Comm>(
 
         let gram_t: Vec<T> = gram_u.iter().map(|&x| T::from_f64(x)).collect();
         for (k, target) in targets.iter().enumerate() {
-            pool.run(|| transposed_products(target, &u, &mut numerators));
+            pool.run(|| transposed_times(&target.parts, &u, &mut numerators, &|| true));
             comm.all_reduce_sum(numerators.padded_mut());
             let cross = pool.run(|| {
                 update_v(rule, &mut v_t[k], &numerators, &gram_t);
@@ -266,21 +267,6 @@ fn update_u<T: Real>(
             update_rows(rule, u_rows, sum, stride, gram_sum);
         },
     );
-}
-
-/// `(Uᵀ R)ᵀ`, each task owning a range of columns, so that nothing is added in a racing order.
-fn transposed_products<T: Real>(target: &Target<'_, T>, u: &Dense<T>, numerators: &mut Dense<T>) {
-    let stride = numerators.stride();
-    let task_cols = target.parts.iter().map(|part| part.panel()).max().unwrap_or(1);
-    numerators.padded_mut().par_chunks_mut(task_cols * stride).enumerate().for_each(|(task, out)| {
-        out.fill(T::ZERO);
-        for part in &target.parts {
-            let panels_per_task = task_cols / part.panel();
-            for (index, out) in out.chunks_mut(part.panel() * stride).enumerate() {
-                add_transposed_products(part, task * panels_per_task + index, u, out);
-            }
-        }
-    });
 }
 
 fn update_v<T: Real>(rule: Rule, v_t: &mut Dense<T>, numerators: &Dense<T>, gram_u: &[T]) {
