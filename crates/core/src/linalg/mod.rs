@@ -4,6 +4,7 @@
 //! - [`Tiles`]: the form in which they are factorised: row blocks x column panels that fit the first cache.
 //! - [`Dense`]: tall, narrow factors with padded rows.
 //! - `kernels`: the passes over tiles; `gram`: small products of factors.
+//! - `eigen`: eigenvalues and eigenvectors of small symmetric matrices.
 //!
 //! All kernels multiply and add in two roundings, never in one (no FMA), and every sum has one fixed order. So
 //! the vector width that the machine offers changes the speed and not a single bit of the result.
@@ -11,6 +12,7 @@
 mod aligned;
 mod csr;
 mod dense;
+pub(crate) mod eigen;
 pub(crate) mod gram;
 pub(crate) mod kernels;
 pub(crate) mod products;
