@@ -4,7 +4,7 @@
 //! - [`Tiles`]: the form in which they are factorised: row blocks x column panels that fit the first cache.
 //! - [`Dense`]: tall, narrow factors with padded rows.
 //! - `kernels`: the passes over tiles; `gram`: small products of factors.
-//! - `eigen`: eigenvalues and eigenvectors of small symmetric matrices.
+//! - `svd`: the leading singular values and vectors of tiles; `eigen`: those of small symmetric matrices.
 //!
 //! All kernels multiply and add in two roundings, never in one (no FMA), and every sum has one fixed order. So
 //! the vector width that the machine offers changes the speed and not a single bit of the result.
@@ -18,6 +18,7 @@ pub(crate) mod kernels;
 pub(crate) mod products;
 mod real;
 pub(crate) mod sum;
+pub mod svd;
 mod tiles;
 
 pub use csr::Csr;
