@@ -46,7 +46,7 @@ pub struct Nmf {
 }
 
 impl Nmf {
-    fn of(preset: Preset) -> Self {
+    pub(super) fn of(preset: Preset) -> Self {
         let Config { window, negative, solver, max_iter, tol, scale, init, .. } = Config::preset(preset);
         Nmf { window, negative, solver, max_iter, tol, scale, init }
     }
@@ -59,7 +59,7 @@ impl Nmf {
     }
 
     /// The stages of one view.
-    fn fit_view(&self, stages: usize, view: usize, task: &mut Task<'_, '_>) -> Result<Found> {
+    pub(super) fn fit_view(&self, stages: usize, view: usize, task: &mut Task<'_, '_>) -> Result<Found> {
         let alone = task.network.only(view);
         let threads = Some(task.pool.threads());
         let config = Config { seed: task.seed, threads, ..self.config(task.dim, stages) };

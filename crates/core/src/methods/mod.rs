@@ -10,6 +10,8 @@
 //! Methods of a single view are run on each view, `dim` columns for each, side by side.
 
 mod boostne;
+mod near;
+mod netmf;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -22,6 +24,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub use boostne::{BoostNe, NmfCon};
+pub use near::Near;
+pub use netmf::{Factor, NetMf, NetMfConcat, NetMfSum};
 pub(crate) use task::{Found, Task, part};
 pub use task::{Observer, Progress};
 
@@ -90,8 +94,11 @@ macro_rules! register {
 }
 
 register! {
+    NetMf(NetMf) = "netmf", Single, "singular vectors of each view's proximity matrix";
     BoostNe(BoostNe) = "boostne", Single, "factorisations in stages, each of what the last left over";
     NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
+    NetMfSum(NetMfSum) = "netmf-sum", Plain, "singular vectors of the sum of the views' proximity matrices";
+    NetMfConcat(NetMfConcat) = "netmf-concat", Plain, "netmf of each view side by side, dim columns in all";
 }
 
 /// Methods by what they look at, as in the paper's tables.
@@ -103,6 +110,8 @@ pub enum Group {
     Heterogeneous,
     /// Several views together.
     Multi,
+    /// Several views by the plainest means: what any method should beat. Not in the paper.
+    Plain,
 }
 
 /// A method other than MNMF, with every setting.

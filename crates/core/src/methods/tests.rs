@@ -22,6 +22,7 @@ fn values(value: Value) -> Map<String, Value> {
 /// Each method with small settings that make it quick.
 fn models() -> Vec<Model> {
     let quick = |method: Method| match method {
+        Method::NetMf | Method::NetMfSum | Method::NetMfConcat => json!({"dim": 8}),
         Method::BoostNe => json!({"dim": 8, "stages": 2, "max_iter": 10}),
         Method::NmfCon => json!({"dim": 4, "max_iter": 10}),
         Method::Mnmf => unreachable!(),
@@ -121,4 +122,15 @@ fn nmf_con_is_boostne_with_one_stage() {
     let settings = values(json!({"dim": 5, "stages": 1}));
     let boosted = Model::new(Method::BoostNe, Preset::Default, &settings).unwrap();
     assert_eq!(concatenated.fit(&network).unwrap().embedding, boosted.fit(&network).unwrap().embedding);
+}
+
+#[test]
+fn blocks_of_nmf_con_depend_on_their_view_alone() {
+    let network = network();
+    let model = Model::new(Method::NmfCon, Preset::Default, &values(json!({"dim": 5}))).unwrap();
+    let all = model.fit(&network).unwrap().embedding;
+    for (view, part) in all.parts().iter().enumerate() {
+        let alone = model.fit(&network.only(view)).unwrap().embedding;
+        assert!((0..all.rows()).all(|row| &all.row(row)[part.columns.clone()] == alone.row(row)));
+    }
 }
