@@ -202,6 +202,15 @@ impl<T: Real> Block<T> {
         (&self.cols[range.clone()], &self.values[range])
     }
 
+    /// The sum of all entries, and of their squares.
+    pub(crate) fn sums(&self) -> [f64; 2] {
+        let add = |[sum, squares]: [f64; 2], value: &T| {
+            let value = value.to_f64();
+            [sum + value, squares + value * value]
+        };
+        self.values.iter().fold([0.0; 2], add)
+    }
+
     /// Lets `change` change the values of each run, and drops those that it makes zero (or less).
     ///
     /// `change` gets panel, row, the columns within the panel, and the values to be changed.

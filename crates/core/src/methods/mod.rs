@@ -10,6 +10,7 @@
 //! Methods of a single view are run on each view, `dim` columns for each, side by side.
 
 mod boostne;
+mod multinmf;
 mod near;
 mod netmf;
 mod task;
@@ -24,6 +25,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub use boostne::{BoostNe, NmfCon};
+pub use multinmf::MultiNmf;
 pub use near::Near;
 pub use netmf::{Factor, NetMf, NetMfConcat, NetMfSum};
 pub(crate) use task::{Found, Task, part};
@@ -97,6 +99,7 @@ register! {
     NetMf(NetMf) = "netmf", Single, "singular vectors of each view's proximity matrix";
     BoostNe(BoostNe) = "boostne", Single, "factorisations in stages, each of what the last left over";
     NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
+    MultiNmf(MultiNmf) = "multinmf", Multi, "a factorisation of each view, drawn towards a consensus of all";
     NetMfSum(NetMfSum) = "netmf-sum", Plain, "singular vectors of the sum of the views' proximity matrices";
     NetMfConcat(NetMfConcat) = "netmf-concat", Plain, "netmf of each view side by side, dim columns in all";
 }

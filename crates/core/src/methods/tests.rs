@@ -23,6 +23,7 @@ fn values(value: Value) -> Map<String, Value> {
 fn models() -> Vec<Model> {
     let quick = |method: Method| match method {
         Method::NetMf | Method::NetMfSum | Method::NetMfConcat => json!({"dim": 8}),
+        Method::MultiNmf => json!({"dim": 6, "rounds": 2, "inner": 3}),
         Method::BoostNe => json!({"dim": 8, "stages": 2, "max_iter": 10}),
         Method::NmfCon => json!({"dim": 4, "max_iter": 10}),
         Method::Mnmf => unreachable!(),

@@ -23,6 +23,52 @@ pub(crate) struct Rule {
 
 /// Updates the padded rows `x` given their numerators (same shape) and the Gram matrix (`width x width`).
 pub(crate) fn update_rows<T: Real>(rule: Rule, x: &mut [T], numerators: &[T], stride: usize, gram: &[T]) {
+    match rule.solver {
+        Solver::Mu => {
+            let added = vec![T::from_f64(rule.epsilon); gram.len().isqrt()];
+            multiply_rows(x, numerators, stride, gram, &added, T::ZERO);
+        }
+        Solver::Hals => {
+            update_together(
+                x,
+                numerators,
+                stride,
+                gram,
+                #[inline(always)]
+                |columns, targets, _| descend(columns, targets, gram),
+            );
+        }
+    }
+}
+
+/// Multiplies the padded rows by `numerators / max(x G + added, least)`, where each column has a number to add.
+pub(crate) fn multiply_rows<T: Real>(
+    x: &mut [T],
+    numerators: &[T],
+    stride: usize,
+    gram: &[T],
+    added: &[T],
+    least: T,
+) {
+    update_together(
+        x,
+        numerators,
+        stride,
+        gram,
+        #[inline(always)]
+        |columns, targets, spare| multiply(columns, targets, gram, added, least, spare),
+    );
+}
+
+/// Calls `update` with the columns of sixteen rows after the other, those of their numerators, and as many to spare.
+#[inline(always)]
+fn update_together<T: Real>(
+    x: &mut [T],
+    numerators: &[T],
+    stride: usize,
+    gram: &[T],
+    update: impl Fn(&mut [[T; TOGETHER]], &[[T; TOGETHER]], &mut [[T; TOGETHER]]),
+) {
     let width = gram.len().isqrt();
     assert_eq!(width * width, gram.len(), "the Gram matrix is square");
     vectorised(
@@ -34,12 +80,7 @@ pub(crate) fn update_rows<T: Real>(rule: Rule, x: &mut [T], numerators: &[T], st
             for (x, numerators) in x.chunks_mut(TOGETHER * stride).zip(numerators.chunks(TOGETHER * stride)) {
                 turn(x, stride, &mut columns);
                 turn(numerators, stride, &mut targets);
-                match rule.solver {
-                    Solver::Mu => {
-                        multiply(&mut columns, &targets, gram, T::from_f64(rule.epsilon), &mut spare)
-                    }
-                    Solver::Hals => descend(&mut columns, &targets, gram),
-                }
+                update(&mut columns, &targets, &mut spare);
                 turn_back(&columns, stride, x);
             }
         },
@@ -70,15 +111,17 @@ fn multiply<T: Real>(
     columns: &mut [[T; TOGETHER]],
     targets: &[[T; TOGETHER]],
     gram: &[T],
-    epsilon: T,
+    added: &[T],
+    least: T,
     updated: &mut [[T; TOGETHER]],
 ) {
     let rows_of_gram = gram.chunks_exact(columns.len().max(1));
-    for (at, gram) in rows_of_gram.enumerate() {
+    for (at, (gram, &added)) in rows_of_gram.zip(added).enumerate() {
         // By value, as in `add_multiple`: lanes that may overlap with the result would go one at a time.
         let (denominators, old, target) = (combine(gram, columns), columns[at], targets[at]);
         updated[at] = std::array::from_fn(|lane| {
-            let denominator = denominators[lane] + epsilon;
+            let denominator = denominators[lane] + added;
+            let denominator = if denominator > least { denominator } else { least };
             let new = old[lane] * (target[lane] / denominator);
             // 0 / 0 counts as 0: a node that is nowhere in this stage gets a zero row.
             if denominator > T::ZERO { new } else { T::ZERO }
