@@ -16,13 +16,13 @@ use clap::{Args, Parser, Subcommand};
 use manyview::comm::Local;
 use manyview::config::{Isolated, Solver, StopRule};
 use manyview::io::read_npy;
-use manyview::linalg::{Csr, Dense, Tiles};
+use manyview::linalg::{Csr, Dense, Tiles, svd};
 use manyview::nmf::{self, Start, Target};
 use manyview::parallel::Pool;
 use manyview::{Network, proximity, residual};
 use serde_json::json;
 
-use matrix::{random_factor, read_npz, squared_norm, squared_norm_of_sum};
+use matrix::{random_factor, read_npz, squared_norm, squared_norm_of_image, squared_norm_of_sum};
 
 #[derive(Parser)]
 struct Cli {
@@ -38,6 +38,8 @@ enum Command {
     Stages(StagesArgs),
     /// The proximity matrix of a network's first view
     Proximity(ProximityArgs),
+    /// The leading singular values and vectors of a matrix
+    Svd(SvdArgs),
 }
 
 #[derive(Args)]
@@ -95,6 +97,18 @@ struct ProximityArgs {
     common: Common,
 }
 
+#[derive(Args)]
+struct SvdArgs {
+    /// As `manyview proximity` writes it
+    matrix: PathBuf,
+    #[arg(long, default_value_t = 256)]
+    rank: usize,
+    #[arg(long, default_value_t = 5)]
+    iterations: usize,
+    #[command(flatten)]
+    common: Common,
+}
+
 fn solver(text: &str) -> Result<Solver, &'static str> {
     match text {
         "hals" => Ok(Solver::Hals),
@@ -108,6 +122,7 @@ fn main() -> Result<()> {
         Command::Nmf(args) => run_nmf(&args),
         Command::Stages(args) => run_stages(&args),
         Command::Proximity(args) => run_proximity(&args),
+        Command::Svd(args) => run_svd(&args),
     }
 }
 
@@ -255,6 +270,23 @@ fn run_proximity(args: &ProximityArgs) -> Result<()> {
             json!({"nodes": matrix.rows(), "edges": view.adjacency.entries() / 2,
                               "entries": matrix.entries(), "seconds": took})
         );
+    }
+    Ok(())
+}
+
+fn run_svd(args: &SvdArgs) -> Result<()> {
+    let matrix = read_npz(&args.matrix)?;
+    let pool = Pool::new(Some(args.common.threads))?;
+    let norm = squared_norm(&matrix);
+    for _ in 0..args.common.repeats {
+        let (found, took) = seconds(|| {
+            let tiles = Tiles::from_csr(&matrix);
+            pool.run(|| svd::truncated(&[&tiles], args.rank, args.iterations, &|_| true))
+        });
+        let left = found.context("nobody asked for an end")?.left;
+        // What U leaves of the matrix, whatever the values say.
+        let error = 1.0 - squared_norm_of_image(&matrix, &left) / norm;
+        println!("{}", json!({"entries": matrix.entries(), "seconds": took, "error": error}));
     }
     Ok(())
 }

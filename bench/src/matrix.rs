@@ -66,6 +66,21 @@ pub(crate) fn squared_norm_of_sum(matrices: &[Csr<f32>]) -> f64 {
     total
 }
 
+/// `||Aᵀ U||^2`, in f64.
+pub(crate) fn squared_norm_of_image(matrix: &Csr<f32>, u: &Dense<f32>) -> f64 {
+    let transposed = matrix.transpose();
+    let mut total = 0.0;
+    for col in 0..transposed.rows() {
+        let mut image = vec![0.0f64; u.width()];
+        for (&row, &value) in transposed.row(col).0.iter().zip(transposed.row(col).1) {
+            let terms = image.iter_mut().zip(u.row(row as usize));
+            terms.for_each(|(sum, &x)| *sum += f64::from(value) * f64::from(x));
+        }
+        total += image.iter().map(|x| x * x).sum::<f64>();
+    }
+    total
+}
+
 /// Numbers between 0 and `limit` that depend on their place and `salt` alone.
 pub(crate) fn random_factor(rows: usize, width: usize, limit: f64, salt: u64) -> Dense<f32> {
     Dense::from_fn(rows, width, |row, col| {
