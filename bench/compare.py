@@ -1,4 +1,4 @@
-"""The other side of bench/run.sh: scikit-learn's NMF, and the proximity computed with SciPy.
+"""The other side of bench/run.sh: scikit-learn's NMF and randomised SVD, and the proximity computed with SciPy.
 
 Each command does one measurement in a process of its own, so that the number of threads is set before NumPy loads, and
 prints one line of JSON for each repeat. Files are read before the clock starts.
@@ -137,6 +137,23 @@ def proximity(args):
         print(json.dumps(found), flush=True)
 
 
+def decompose(args):
+    import numpy as np
+    import scipy.sparse as sp
+    from sklearn.utils.extmath import randomized_svd
+
+    a = sp.csr_matrix(sp.load_npz(args.matrix))
+    norm = float(np.sum(a.data.astype(np.float64) ** 2))
+    for _ in range(args.repeats):
+        began = time.perf_counter()
+        u, _, _ = randomized_svd(a, args.rank, random_state=0)
+        seconds = time.perf_counter() - began
+        # What U leaves of the matrix, whatever the values say; a few columns at a time, in 64 bits.
+        parts = (a.T @ u[:, at : at + 32].astype(np.float64) for at in range(0, args.rank, 32))
+        error = 1 - sum(float(np.sum(part**2)) for part in parts) / norm
+        print(json.dumps({"entries": int(a.nnz), "seconds": seconds, "error": error}), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(dest="command", required=True)
@@ -153,13 +170,16 @@ def main():
     near.add_argument("--check", help="the matrix in it to compare with")
     near.add_argument("--window", type=int, default=5)
     near.add_argument("--negative", type=float, default=1.0)
-    for command in (nmf, near):
+    svd = commands.add_parser("svd")
+    svd.add_argument("matrix")
+    svd.add_argument("--rank", type=int, default=256)
+    for command in (nmf, near, svd):
         command.add_argument("--threads", type=int, default=1)
         command.add_argument("--repeats", type=int, default=1)
     args = parser.parse_args()
     for variable in THREAD_VARIABLES:
         os.environ[variable] = str(args.threads)
-    {"nmf": factorise, "proximity": proximity}[args.command](args)
+    {"nmf": factorise, "proximity": proximity, "svd": decompose}[args.command](args)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ FULL = {
     "growth": ((1e5, 3), (3e5, 3), (1e6, 3), (3e6, 3), (1e7, 2), (3e7, 1), (1e8, 1)),
     "growth_iterations": 50,
     "proximity": (("planted-10M", 3), ("flickr", 3)),
+    # Name, leading singular vectors, repeats.
+    "svd": (("planted-10M", 256, 3), ("flickr", 256, 3)),
     "runs": 3,
 }
 QUICK = {
@@ -57,6 +59,7 @@ QUICK = {
     "growth": ((1e5, 1), (3e5, 1), (1e6, 1), (3e6, 1)),
     "growth_iterations": 20,
     "proximity": (("planted-1M", 1), ("flickr", 1)),
+    "svd": (("planted-1M", 64, 1),),
     "runs": 1,
 }
 
@@ -219,6 +222,19 @@ class Bench:
                     self.record("proximity", who="manyview", seconds=us["seconds"], **case)
                     self.record("proximity", who="SciPy", seconds=them["seconds"], note=f"blocks of {them['block']}", **case)
 
+    def svd(self):
+        for name, rank, repeats in self.plan["svd"]:
+            if self.matrix(name) is None:
+                continue
+            for repeat in range(repeats):
+                for threads in (1, 2):
+                    step(f"svd: {name}, {rank} columns, {threads} threads, repeat {repeat + 1}")
+                    command = ("svd", self.matrix(name), "--rank", rank, "--threads", threads)
+                    (us,), (them,) = self.ours(*command), self.theirs(*command)
+                    for who, found in (("manyview", us), ("scikit-learn", them)):
+                        case = {"what": name, "entries": found["entries"], "width": rank, "threads": threads, "repeat": repeat}
+                        self.record("svd", who=who, seconds=found["seconds"], note=f"error {found['error']:.6f}", **case)
+
     def whole_runs(self):
         runs = {"digits": ["embed", ROOT / "data" / "digits", "--force"]}
         folder = self.data and self.data / "flickr"
@@ -321,7 +337,7 @@ def main():
     (args.out / "machine.txt").write_text(machine(args.command))
     began = time.time()
     bench = Bench(args.out, args.data, QUICK if args.quick else FULL)
-    for part in (bench.nmf, bench.equal_error, bench.proximity, bench.growth, bench.whole_runs, bench.evaluate, bench.ranks):
+    for part in (bench.nmf, bench.equal_error, bench.proximity, bench.svd, bench.growth, bench.whole_runs, bench.evaluate, bench.ranks):
         part()
     bench.file.close()
     with open(args.out / "machine.txt", "a") as file:

@@ -120,6 +120,27 @@ def proximity(run):
     run.table(("network", "entries", "us, 1 thread", "us, 2", "SciPy, 1 thread", "SciPy, 2", "1 to 1", "2 to 1", "2 to 2"), rows)
 
 
+def svd(run):
+    if not run.select("svd"):
+        return
+    run.say("## Singular vectors", "")
+    run.say("From the CSR matrix in memory (ours includes cutting it into tiles) to the leading vectors of both sides. The error is")
+    run.say("`||A - U Uᵀ A||² / ||A||²`; scikit-learn's `randomized_svd` has its default settings.")
+    rows = []
+    for name in run.values("svd", "what"):
+        (width,) = run.values("svd", "width", what=name)
+        us, them = ([run.seconds("svd", what=name, who=who, threads=threads) for threads in (1, 2)] for who in ("manyview", "scikit-learn"))
+        notes = [run.values("svd", "note", what=name, who=who)[0].removeprefix("error ") for who in ("manyview", "scikit-learn")]
+        gains = []
+        for threads in (1, 2):
+            gain = median(them[threads - 1]) / median(us[threads - 1])
+            target = f"{width} singular vectors of {name}, {threads} threads each: no slower"
+            gains.append(f"{gain:.1f}{run.judge(target, gain >= 1, f'{gain:.1f} x')}")
+        missed = run.judge(f"{width} singular vectors of {name}: error no larger", float(notes[0]) <= float(notes[1]), f"{notes[0]} to {notes[1]}")
+        rows.append([name, width, *(time_of(times) for times in (*us, *them)), *gains, f"{notes[0]}; {notes[1]}{missed}"])
+    run.table(("matrix", "vectors", "us, 1 thread", "us, 2", "them, 1 thread", "them, 2", "1 to 1", "2 to 2", "error: we; they"), rows)
+
+
 def power(points):
     """Slope of log seconds over log entries by least squares."""
     xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
@@ -202,7 +223,7 @@ def evaluate(run):
 
 def write(folder):
     run = Run(folder)
-    for part in (nmf, equal_error, proximity, growth, whole_runs, evaluate):
+    for part in (nmf, equal_error, proximity, svd, growth, whole_runs, evaluate):
         part(run)
     missed = [verdict for verdict in run.verdicts if verdict[2] != "reached"]
     head = [f"# {folder.name}", "", f"{len(run.verdicts) - len(missed)} of {len(run.verdicts)} targets reached."]

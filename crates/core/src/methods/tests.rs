@@ -131,3 +131,14 @@ fn nmf_con_is_boostne_with_one_stage() {
     let boosted = Model::new(Method::BoostNe, Preset::Default, &settings).unwrap();
     assert_eq!(concatenated.fit(&network).unwrap().embedding, boosted.fit(&network).unwrap().embedding);
 }
+
+#[test]
+fn blocks_of_nmf_con_depend_on_their_view_alone() {
+    let network = network();
+    let model = Model::new(Method::NmfCon, Preset::Default, &values(json!({"dim": 5}))).unwrap();
+    let all = model.fit(&network).unwrap().embedding;
+    for (view, part) in all.parts().iter().enumerate() {
+        let alone = model.fit(&network.only(view)).unwrap().embedding;
+        assert!((0..all.rows()).all(|row| &all.row(row)[part.columns.clone()] == alone.row(row)));
+    }
+}

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::linalg::dense::LANES;
 use crate::linalg::gram::add;
-use crate::linalg::kernels::{add_multiple, for_each_window, vectorised};
+use crate::linalg::kernels::{for_each_window, vectorised};
 use crate::linalg::{Dense, Real};
 
 /// Rows whose products one task forms.
@@ -32,29 +32,26 @@ pub(super) fn cross<S: Real>(x: &Dense<f32>, y: &Dense<f32>) -> Vec<f64> {
 }
 
 fn cross_of_chunk<S: Real>(x: &[f32], y: &[f32], left: usize, right: usize) -> Vec<f64> {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut total = vec![0.0; left * right];
-            let mut wide = (vec![S::ZERO; RUN_ROWS * left], vec![S::ZERO; RUN_ROWS * right]);
-            for (x, y) in x.chunks(RUN_ROWS * left).zip(y.chunks(RUN_ROWS * right)) {
-                let (x, y) = (widen(x, &mut wide.0), widen(y, &mut wide.1));
-                for_each_window!(right, |offset, WIDTH| {
-                    for first in (0..left).step_by(LANES) {
-                        let sums = products_of_columns::<S, WIDTH>(x, y, [left, right], first, offset);
-                        for (lane, sums) in sums.iter().enumerate() {
-                            let total = &mut total[(first + lane) * right + offset..][..WIDTH];
-                            total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum.to_f64());
-                        }
+    let mut total = vec![0.0; left * right];
+    let mut wide = (vec![S::ZERO; RUN_ROWS * left], vec![S::ZERO; RUN_ROWS * right]);
+    for (x, y) in x.chunks(RUN_ROWS * left).zip(y.chunks(RUN_ROWS * right)) {
+        let (x, y) = (widen(x, &mut wide.0), widen(y, &mut wide.1));
+        for_each_window!(right, |offset, WIDTH| vectorised(
+            #[inline(always)]
+            || {
+                for first in (0..left).step_by(LANES) {
+                    let sums = products_of_columns::<S, WIDTH>(x, y, [left, right], first, offset);
+                    for (lane, sums) in sums.iter().enumerate() {
+                        let total = &mut total[(first + lane) * right + offset..][..WIDTH];
+                        total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum.to_f64());
                     }
-                });
+                }
             }
-            total
-        },
-    )
+        ));
+    }
+    total
 }
 
-#[inline(always)]
 fn widen<'a, S: Real>(x: &[f32], wide: &'a mut [S]) -> &'a [S] {
     for (wide, &x) in wide.iter_mut().zip(x) {
         *wide = S::from_f64(f64::from(x));
@@ -82,6 +79,17 @@ fn products_of_columns<S: Real, const WIDTH: usize>(
         add_multiple(&mut fourth, factors[3], window);
     }
     [first_sum, second, third, fourth]
+}
+
+/// `sum += factor * x`. A loop, not `array::from_fn` as in `kernels`: here that is not inlined, and what is not inlined is
+/// compiled for the baseline, at a fifth of the speed.
+#[inline(always)]
+fn add_multiple<S: Real, const WIDTH: usize>(sum: &mut [S; WIDTH], factor: S, x: &[S; WIDTH]) {
+    let (mut new, x) = (*sum, *x);
+    for lane in 0..WIDTH {
+        new[lane] += factor * x[lane];
+    }
+    *sum = new;
 }
 
 /// Small coefficients of a block: a row for each of its columns, padded as the rows of what they are added to.
@@ -112,14 +120,10 @@ pub(super) fn add_products(y: &mut Dense<f32>, terms: &[(&Dense<f32>, Coefficien
     y.padded_mut().par_chunks_mut(TASK_ROWS * stride).enumerate().for_each(|(task, y)| {
         for (x, coefficients) in terms {
             let x_rows = &x.padded()[task * TASK_ROWS * x.stride()..];
-            vectorised(
+            for_each_window!(stride, |offset, WIDTH| vectorised(
                 #[inline(always)]
-                || {
-                    for_each_window!(stride, |offset, WIDTH| {
-                        add_window::<WIDTH>(y, x_rows, x.width(), coefficients, offset);
-                    });
-                },
-            );
+                || add_window::<WIDTH>(y, x_rows, x.width(), coefficients, offset)
+            ));
         }
     });
 }
@@ -140,19 +144,24 @@ fn add_window<const WIDTH: usize>(
             rows.for_each(|(y, x)| add_window_of_row::<WIDTH>(y, &x[..width], coefficients, offset));
             continue;
         }
-        let [x0, x1, x2, x3] = std::array::from_fn(|row| &x[row * x_stride..][..width]);
-        let start = |row: usize| *y[row * stride + offset..].first_chunk::<WIDTH>().expect("within the row");
-        let (mut first, mut second, mut third, mut fourth) = (start(0), start(1), start(2), start(3));
-        for (at, factors) in coefficients.values.chunks_exact(stride).enumerate() {
-            let window: &[f32; WIDTH] = factors[offset..].first_chunk().expect("within the row");
-            add_multiple(&mut first, x0[at], window);
-            add_multiple(&mut second, x1[at], window);
-            add_multiple(&mut third, x2[at], window);
-            add_multiple(&mut fourth, x3[at], window);
+        let places = [0, 1, 2, 3].map(|row| row * stride + offset);
+        let (mut first, mut second) = (window::<WIDTH>(y, places[0]), window::<WIDTH>(y, places[1]));
+        let (mut third, mut fourth) = (window::<WIDTH>(y, places[2]), window::<WIDTH>(y, places[3]));
+        let (x0, rest) = x.split_at(x_stride);
+        let (x1, rest) = rest.split_at(x_stride);
+        let (x2, x3) = rest.split_at(x_stride);
+        let rows = coefficients.values.chunks_exact(stride);
+        for ((((factors, &x0), &x1), &x2), &x3) in rows.zip(x0).zip(x1).zip(x2).zip(x3) {
+            let factors = window::<WIDTH>(factors, offset);
+            add_multiple(&mut first, x0, &factors);
+            add_multiple(&mut second, x1, &factors);
+            add_multiple(&mut third, x2, &factors);
+            add_multiple(&mut fourth, x3, &factors);
         }
-        for (row, sums) in [first, second, third, fourth].iter().enumerate() {
-            y[row * stride + offset..][..WIDTH].copy_from_slice(sums);
-        }
+        y[places[0]..][..WIDTH].copy_from_slice(&first);
+        y[places[1]..][..WIDTH].copy_from_slice(&second);
+        y[places[2]..][..WIDTH].copy_from_slice(&third);
+        y[places[3]..][..WIDTH].copy_from_slice(&fourth);
     }
 }
 
@@ -163,10 +172,16 @@ fn add_window_of_row<const WIDTH: usize>(
     coefficients: &Coefficients,
     offset: usize,
 ) {
-    let y: &mut [f32; WIDTH] = y[offset..].first_chunk_mut().expect("within the row");
+    let mut sums = window::<WIDTH>(y, offset);
     for (&x, factors) in x.iter().zip(coefficients.values.chunks_exact(coefficients.stride)) {
-        add_multiple(y, x, factors[offset..].first_chunk().expect("within the row"));
+        add_multiple(&mut sums, x, &window(factors, offset));
     }
+    y[offset..][..WIDTH].copy_from_slice(&sums);
+}
+
+#[inline(always)]
+fn window<const WIDTH: usize>(row: &[f32], offset: usize) -> [f32; WIDTH] {
+    *row[offset..].first_chunk().expect("the window is within the row")
 }
 
 #[cfg(test)]

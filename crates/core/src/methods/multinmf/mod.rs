@@ -115,10 +115,10 @@ impl Rival for MultiNmf {
             let told = rest.tell("factors", done.load(Ordering::Relaxed) as f64 / all);
             if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        let solved = solved.ok_or(Error::Interrupted)?;
-        let vectors =
-            (0..solved.consensus.rows()).flat_map(|row| solved.consensus.row(row)).copied().collect();
-        Ok(Found { vectors, parts: Vec::new(), warnings: solved.warning.into_iter().collect() })
+        let (factors, warning) = solved.ok_or(Error::Interrupted)?;
+        let consensus = mean(&factors);
+        let vectors = (0..consensus.rows()).flat_map(|row| consensus.row(row)).copied().collect();
+        Ok(Found { vectors, parts: Vec::new(), warnings: warning.into_iter().collect() })
     }
 
     fn proximity(&self) -> Option<(usize, f64)> {
@@ -144,15 +144,6 @@ struct Work<'a, T> {
     targets: Vec<Target<'a, T>>,
     done: &'a AtomicUsize,
     cancelled: &'a AtomicBool,
-}
-
-/// What came of it.
-#[derive(Debug)]
-struct Solved<T> {
-    consensus: Dense<T>,
-    #[cfg_attr(not(test), expect(dead_code, reason = "what tests look at"))]
-    factors: Vec<Factors<T>>,
-    warning: Option<String>,
 }
 
 impl<T: Real> Work<'_, T> {
@@ -224,8 +215,8 @@ impl<T: Real> Work<'_, T> {
     }
 
     /// The rounds. One after which the objective is higher is done again from where it began, towards the newer
-    /// consensus; after some of these in a row it is over.
-    fn rounds(&self, mut factors: Vec<Factors<T>>) -> Option<Solved<T>> {
+    /// consensus; after some of these in a row it is over, which is worth a sentence.
+    fn rounds(&self, mut factors: Vec<Factors<T>>) -> Option<(Vec<Factors<T>>, Option<String>)> {
         let (lambda, rounds) = (self.settings.lambda, self.settings.rounds);
         let mut consensus = factors[0].v.clone();
         let (mut before, mut lowest, mut redone, mut round) = (factors.clone(), f64::INFINITY, 0, 0);
@@ -258,7 +249,7 @@ impl<T: Real> Work<'_, T> {
                 self.improve(view, factors, pull, self.settings.inner)?;
             }
         }
-        Some(Solved { consensus: mean(&factors), factors, warning })
+        Some((factors, warning))
     }
 }
 

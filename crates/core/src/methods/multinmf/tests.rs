@@ -98,21 +98,21 @@ fn terms_of_u_are_the_gradient_of_the_objective() {
 #[test]
 fn equal_views_agree_with_their_consensus() {
     with_work(&settings(0.5), &matrices(&[1, 1]), total(), |work| {
-        let solved = work.rounds(vec![factors(4, 1.0), factors(4, 1.0)]).unwrap();
-        assert_eq!(solved.consensus, solved.factors[0].v);
-        assert_eq!(solved.factors[0], solved.factors[1]);
-        assert_eq!(solved.warning, None);
+        let (found, warning) = work.rounds(vec![factors(4, 1.0), factors(4, 1.0)]).unwrap();
+        assert_eq!(mean(&found), found[0].v);
+        assert_eq!(found[0], found[1]);
+        assert_eq!(warning, None);
     });
 }
 
 #[test]
 fn without_lambda_views_are_factorised_alone() {
     let both = with_work(&settings(0.0), &matrices(&[1, 2]), total(), |work| {
-        work.rounds(vec![factors(4, 1.0), factors(5, 1.0)]).unwrap().factors
+        work.rounds(vec![factors(4, 1.0), factors(5, 1.0)]).unwrap().0
     });
     for (view, (seed, start)) in [(1, 4), (2, 5)].into_iter().enumerate() {
         let alone = with_work(&settings(0.0), &matrices(&[seed]), total(), |work| {
-            work.rounds(vec![factors(start, 1.0)]).unwrap().factors
+            work.rounds(vec![factors(start, 1.0)]).unwrap().0
         });
         assert_eq!(both[view], alone[0]);
     }
@@ -123,16 +123,16 @@ fn without_lambda_views_are_factorised_alone() {
 fn a_common_factor_changes_the_size_alone() {
     let solve = |size: f64| {
         with_work(&settings(0.1), &matrices(&[1, 2]), total() * size, |work| {
-            work.rounds(vec![factors(4, size), factors(5, size)]).unwrap()
+            work.rounds(vec![factors(4, size), factors(5, size)]).unwrap().0
         })
     };
     let (plain, large) = (solve(1.0), solve(1024.0));
-    for (plain, large) in plain.factors.iter().zip(&large.factors) {
+    for (plain, large) in plain.iter().zip(&large) {
         assert_eq!(plain.u, large.u);
     }
-    let mut scaled = plain.consensus;
+    let mut scaled = mean(&plain);
     scaled.scale_columns(&[1024.0; WIDTH]);
-    assert_eq!(scaled, large.consensus);
+    assert_eq!(scaled, mean(&large));
 }
 
 /// The published guard is above the denominators of small matrices; then nothing is fitted.
@@ -141,10 +141,10 @@ fn the_guard_spoils_the_fit_of_small_matrices() {
     let left = |guard: Option<f64>| {
         let settings = MultiNmf { guard, ..settings(0.0) };
         with_work(&settings, &matrices(&[1]), 1e-8, |work| {
-            let found = work.rounds(vec![factors(4, 1e-8 / total())]).unwrap().factors;
-            let none = Dense::zeros(0, WIDTH);
+            let (mut found, none) = (factors(4, 1e-8 / total()), Dense::zeros(0, WIDTH));
+            work.improve(0, &mut found, work.pull(0.0, &none), 20).unwrap();
             let empty = Factors { u: Dense::zeros(NODES, WIDTH), v: Dense::zeros(NODES, WIDTH) };
-            work.objective(0, &found[0], work.pull(0.0, &none))
+            work.objective(0, &found, work.pull(0.0, &none))
                 / work.objective(0, &empty, work.pull(0.0, &none))
         })
     };
@@ -159,12 +159,12 @@ fn rounds_that_rise_again_and_again_end_it() {
     with_work(&settings, &matrices(&[1, 2]), total(), |work| {
         let start = MultiNmf { guard: None, ..settings.clone() };
         let good = with_work(&start, &matrices(&[1, 2]), total(), |work| {
-            work.rounds(vec![factors(4, 1.0), factors(5, 1.0)]).unwrap().factors
+            work.rounds(vec![factors(4, 1.0), factors(5, 1.0)]).unwrap().0
         });
-        let solved = work.rounds(good.clone()).unwrap();
-        let told = solved.warning.expect("it is told");
+        let (found, warning) = work.rounds(good.clone()).unwrap();
+        let told = warning.expect("it is told");
         assert!(told.contains("of 50 rounds: the objective rose 4 times in a row"), "{told}");
-        assert_eq!(solved.factors, good);
+        assert_eq!(found, good);
     });
 }
 
