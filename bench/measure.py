@@ -20,6 +20,7 @@ import scipy
 import scipy.sparse as sp
 
 import evaluate
+import skipgram
 import summary
 
 HERE = Path(__file__).resolve().parent
@@ -236,6 +237,9 @@ class Bench:
     def evaluate(self):
         evaluate.section(self, RELEASE / "manyview", step)
 
+    def skipgram(self):
+        skipgram.section(self, RELEASE / "measure", RELEASE / "manyview", step)
+
     def ranks(self):
         name = "planted-10M" if "planted-10M" in self.plan["nmf"] else "planted-1M"
         step("ranks of MPI")
@@ -321,7 +325,7 @@ def main():
     (args.out / "machine.txt").write_text(machine(args.command))
     began = time.time()
     bench = Bench(args.out, args.data, QUICK if args.quick else FULL)
-    for part in (bench.nmf, bench.equal_error, bench.proximity, bench.growth, bench.whole_runs, bench.evaluate, bench.ranks):
+    for part in (bench.nmf, bench.equal_error, bench.proximity, bench.growth, bench.whole_runs, bench.evaluate, bench.skipgram, bench.ranks):
         part()
     bench.file.close()
     with open(args.out / "machine.txt", "a") as file:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All measurements, in one run on one machine: us, scikit-learn and SciPy on the same matrices. See bench/README.md.
+# All measurements, in one run on one machine: us, scikit-learn, SciPy and gensim on the same matrices and walks. See bench/README.md.
 set -euo pipefail
 
 usage() {
@@ -32,8 +32,8 @@ cd "$(dirname "$0")/.."
 cargo build --release --locked -p manyview-cli -p manyview-bench
 venv=target/bench-venv
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/python" -c 'import numpy, scipy, sklearn' 2>/dev/null ||
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy scipy scikit-learn
+"$venv/bin/python" -c 'import numpy, scipy, sklearn, gensim' 2>/dev/null ||
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy scipy scikit-learn gensim
 
 out="bench/runs/$(date -u +%Y-%m-%d)-$name"
 [ ${#quick[@]} = 0 ] || out="target/bench/quick-$(date -u +%Y%m%dT%H%M%S)"

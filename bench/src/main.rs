@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout)]
 
 mod matrix;
+mod skipgram;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,8 @@ enum Command {
     Stages(StagesArgs),
     /// The proximity matrix of a network's first view
     Proximity(ProximityArgs),
+    /// Walks and vectors of a network's first view, as `deepwalk` makes them
+    SkipGram(skipgram::SkipGramArgs),
 }
 
 #[derive(Args)]
@@ -108,6 +111,7 @@ fn main() -> Result<()> {
         Command::Nmf(args) => run_nmf(&args),
         Command::Stages(args) => run_stages(&args),
         Command::Proximity(args) => run_proximity(&args),
+        Command::SkipGram(args) => skipgram::run(&args),
     }
 }
 
