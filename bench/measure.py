@@ -20,6 +20,7 @@ import scipy
 import scipy.sparse as sp
 
 import evaluate
+import skipgram
 import summary
 
 HERE = Path(__file__).resolve().parent
@@ -252,6 +253,9 @@ class Bench:
     def evaluate(self):
         evaluate.section(self, RELEASE / "manyview", step)
 
+    def skipgram(self):
+        skipgram.section(self, RELEASE / "measure", RELEASE / "manyview", step)
+
     def ranks(self):
         name = "planted-10M" if "planted-10M" in self.plan["nmf"] else "planted-1M"
         step("ranks of MPI")
@@ -332,13 +336,15 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--command", default="bench/measure.py")
+    parser.add_argument("--only", type=lambda text: text.split(","), help="sections, comma-separated")
     args = parser.parse_args()
     args.out.mkdir(parents=True)
     (args.out / "machine.txt").write_text(machine(args.command))
     began = time.time()
     bench = Bench(args.out, args.data, QUICK if args.quick else FULL)
-    for part in (bench.nmf, bench.equal_error, bench.proximity, bench.svd, bench.growth, bench.whole_runs, bench.evaluate, bench.ranks):
-        part()
+    parts = ("nmf", "equal_error", "proximity", "svd", "growth", "whole_runs", "evaluate", "skipgram", "ranks")
+    for part in args.only or parts:
+        getattr(bench, part)()
     bench.file.close()
     with open(args.out / "machine.txt", "a") as file:
         file.write(f"            {os.getloadavg()[0]:.2f} at the end\ntook        {(time.time() - began) / 60:.1f} minutes\n")

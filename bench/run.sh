@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# All measurements, in one run on one machine: us, scikit-learn and SciPy on the same matrices. See bench/README.md.
+# All measurements, in one run on one machine: us, scikit-learn, SciPy and gensim on the same matrices and walks. See bench/README.md.
 set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-bench/run.sh [--quick] [--data DIR] [--name NAME]
+bench/run.sh [--quick] [--data DIR] [--name NAME] [--only SECTION,...]
 
   --quick      small sizes, one repeat: does it run? (under 3 minutes after the build)
   --data DIR   folder with flickr/friendship.tsv; also from MANYVIEW_DATA
+  --only ...   some of nmf, equal_error, proximity, svd, growth, whole_runs, evaluate, skipgram, ranks
   --name NAME  what to call this machine in the folder's name [default: machine]
 
 Writes bench/runs/<date>-<name>/ with raw.csv, machine.txt and summary.md.
@@ -15,11 +16,12 @@ TEXT
 }
 
 command="bench/run.sh $*"
-quick=() data="${MANYVIEW_DATA:-}" name=machine
+quick=() only=() data="${MANYVIEW_DATA:-}" name=machine
 while [ $# -gt 0 ]; do
   case "$1" in
     --quick) quick=(--quick) ;;
     --data) data="${2:?--data needs a folder}"; shift ;;
+    --only) only=(--only "${2:?--only needs sections}"); shift ;;
     --name) name="${2:?--name needs a name}"; shift ;;
     -h | --help) usage; exit ;;
     *) usage >&2; exit 2 ;;
@@ -32,8 +34,8 @@ cd "$(dirname "$0")/.."
 cargo build --release --locked -p manyview-cli -p manyview-bench
 venv=target/bench-venv
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/python" -c 'import numpy, scipy, sklearn' 2>/dev/null ||
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy scipy scikit-learn
+"$venv/bin/python" -c 'import numpy, scipy, sklearn, gensim' 2>/dev/null ||
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy scipy scikit-learn gensim
 
 out="bench/runs/$(date -u +%Y-%m-%d)-$name"
 [ ${#quick[@]} = 0 ] || out="target/bench/quick-$(date -u +%Y%m%dT%H%M%S)"
@@ -42,5 +44,5 @@ if [ -e "$out" ]; then
   out="$out-$(date -u +%H%M%S)"
 fi
 mkdir -p "$(dirname "$out")"
-"$venv/bin/python" bench/measure.py "$out" "${quick[@]}" ${data:+--data "$data"} --command "$command"
+"$venv/bin/python" bench/measure.py "$out" "${quick[@]}" "${only[@]}" ${data:+--data "$data"} --command "$command"
 echo "written to $out"

@@ -221,9 +221,28 @@ def evaluate(run):
     run.table(("task", "us, 1 thread", "us, all", "them, 1 thread", "them, all", "1 to 1", "all to their best", "we; they"), rows)
 
 
+def skipgram(run):
+    if not run.select("skipgram"):
+        return
+    run.say("## Skip-gram", "")
+    run.say("DeepWalk's training on the same walks (10 from each node of Flickr's friendships, 40 nodes each), window 10, 5 negatives, 256")
+    run.say("columns, one epoch, against gensim's Word2Vec. Million pairs a second; ours counts the nodes of the walks within that time.")
+    rows = []
+    for threads in run.values("skipgram", "threads"):
+        case = {"threads": threads}
+        us, them = run.seconds("skipgram", who="manyview", **case), run.seconds("skipgram", who="gensim", **case)
+        pairs = int(run.values("skipgram", "entries")[0])
+        middle, best = ratio(them, us)
+        missed = run.judge(f"skip-gram, {threads} threads: as fast as gensim", middle >= 1, f"{middle:.1f} x")
+        notes = "; ".join(run.values("skipgram", "note", who=who, **case)[0] for who in ("manyview", "gensim"))
+        speeds = [f"{pairs / median(seconds) / 1e6:.2f}" for seconds in (us, them)]
+        rows.append([threads, time_of(us), time_of(them), *speeds, f"{middle:.1f} ({best:.1f}){missed}", notes])
+    run.table(("threads", "us", "them", "us, M pairs/s", "them, M pairs/s", "ratio", "we; they"), rows)
+
+
 def write(folder):
     run = Run(folder)
-    for part in (nmf, equal_error, proximity, svd, growth, whole_runs, evaluate):
+    for part in (nmf, equal_error, proximity, svd, growth, whole_runs, evaluate, skipgram):
         part(run)
     missed = [verdict for verdict in run.verdicts if verdict[2] != "reached"]
     head = [f"# {folder.name}", "", f"{len(run.verdicts) - len(missed)} of {len(run.verdicts)} targets reached."]

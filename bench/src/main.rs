@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout)]
 
 mod matrix;
+mod skipgram;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ enum Command {
     Proximity(ProximityArgs),
     /// The leading singular values and vectors of a matrix
     Svd(SvdArgs),
+    /// Walks and vectors of a network's first view, as `deepwalk` makes them
+    SkipGram(skipgram::SkipGramArgs),
 }
 
 #[derive(Args)]
@@ -123,6 +126,7 @@ fn main() -> Result<()> {
         Command::Stages(args) => run_stages(&args),
         Command::Proximity(args) => run_proximity(&args),
         Command::Svd(args) => run_svd(&args),
+        Command::SkipGram(args) => skipgram::run(&args),
     }
 }
 

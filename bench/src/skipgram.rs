@@ -1,0 +1,55 @@
+//! DeepWalk's walks and vectors of a network's first view, for the race with gensim.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use manyview::io::write_npy;
+use manyview::methods::{DeepWalk, Model, Settings, SkipGram};
+use manyview::{Network, bench};
+use serde_json::json;
+
+#[derive(Args)]
+pub(crate) struct SkipGramArgs {
+    /// A folder or an edge list
+    network: PathBuf,
+    #[arg(long, default_value_t = 10)]
+    walks: usize,
+    #[arg(long, default_value_t = 256)]
+    dim: usize,
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Write the walks there, one a line, instead of training on them
+    #[arg(long)]
+    only_walks: Option<PathBuf>,
+    /// Write vectors and node ids into this folder
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &SkipGramArgs) -> Result<()> {
+    let network = Network::open(&args.network)?.only(0);
+    let settings = DeepWalk { skip_gram: SkipGram { walks: args.walks, ..SkipGram::default() } };
+    if let Some(path) = &args.only_walks {
+        let mut file = BufWriter::new(File::create(path).with_context(|| path.display().to_string())?);
+        for walk in bench::walks(&network, &settings) {
+            let ids: Vec<&str> = walk.iter().map(|&node| network.nodes().id(node as usize)).collect();
+            writeln!(file, "{}", ids.join(" "))?;
+        }
+        return Ok(file.flush()?);
+    }
+    let settings = Settings::DeepWalk(settings);
+    let model = Model { dim: args.dim, settings, seed: 0, threads: Some(args.threads) };
+    let outcome = model.fit(&network)?;
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder)?;
+        let embedding = &outcome.embedding;
+        write_npy(&folder.join("embedding.npy"), embedding.rows(), embedding.dim(), embedding.values())?;
+        let ids: Vec<&str> = network.nodes().iter().collect();
+        std::fs::write(folder.join("nodes.txt"), ids.join("\n") + "\n")?;
+    }
+    println!("{}", json!({ "seconds": outcome.seconds, "threads": outcome.threads }));
+    Ok(())
+}
