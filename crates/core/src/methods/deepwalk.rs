@@ -70,8 +70,8 @@ pub(crate) fn walks_of(network: &Network, settings: &DeepWalk) -> Vec<Vec<u32>> 
 mod tests {
     use serde_json::json;
 
-    use super::*;
     use crate::config::Preset;
+    use crate::generate::Planted;
     use crate::methods::{Method, Model};
     use crate::network::Network;
 
@@ -109,5 +109,17 @@ mod tests {
             assert!(found.row(alone)[..8].iter().all(|&x| x == 0.0), "no edge in the first view");
             assert!(found.row(alone)[8..].iter().any(|&x| x != 0.0));
         }
+    }
+
+    /// Enough nodes for several parts, which threads then share.
+    #[test]
+    fn threads_change_no_bit_of_larger_networks() {
+        let planted = Planted { nodes: 1100, views: 1, communities: 5, ..Planted::default() };
+        let network = planted.generate().unwrap().network().unwrap();
+        let values = json!({"dim": 5, "walks": 2, "length": 10, "window": 3});
+        let model = Model::new(Method::DeepWalk, Preset::Default, values.as_object().unwrap()).unwrap();
+        let fit =
+            |threads| Model { threads: Some(threads), ..model.clone() }.fit(&network).unwrap().embedding;
+        assert_eq!(fit(1), fit(3));
     }
 }

@@ -147,6 +147,8 @@ mod tests {
         assert_eq!(all.len(), paths.len());
     }
 
+    type Edges<'a> = &'a [(&'a str, &'a str, f64)];
+
     fn model(metapath: &[&str]) -> Model {
         let values = json!({"dim": 4, "walks": 2, "length": 8, "window": 2, "metapath": metapath});
         Model::new(Method::Metapath2Vec, Preset::Default, values.as_object().unwrap()).unwrap()
@@ -155,12 +157,12 @@ mod tests {
     /// A path means its views and not their places in the file, nor their names.
     #[test]
     fn views_in_another_order_give_the_same_vectors_on_the_same_path() {
-        let edges: [&[(&str, &str, f64)]; 2] = [
+        let edges: [Edges<'_>; 2] = [
             &[("a", "b", 1.0), ("b", "c", 1.0), ("c", "d", 1.0), ("d", "a", 1.0)],
             &[("a", "c", 1.0), ("b", "d", 1.0), ("a", "d", 1.0)],
         ];
         let nodes = ["a", "b", "c", "d"];
-        let fit = |views: &[(&str, &[(&str, &str, f64)])], path: &[&str]| -> Vec<Vec<f32>> {
+        let fit = |views: &[(&str, Edges<'_>)], path: &[&str]| -> Vec<Vec<f32>> {
             let found = model(path).fit(&Network::from_edges(views).unwrap()).unwrap().embedding;
             let row = |id: &&str| {
                 let node = found.nodes().iter().position(|other| other == *id).unwrap();
@@ -171,7 +173,7 @@ mod tests {
         let plain = fit(&[("x", edges[0]), ("y", edges[1])], &["x", "y"]);
         // Both orders name the nodes in the same order, so that start vectors are the same.
         assert_eq!(fit(&[("p", edges[0]), ("q", edges[1])], &["p", "q"]), plain);
-        let spare: &[(&str, &str, f64)] = &[("a", "b", 1.0), ("b", "c", 1.0), ("c", "d", 1.0)];
+        let spare: Edges<'_> = &[("a", "b", 1.0), ("b", "c", 1.0), ("c", "d", 1.0)];
         assert_eq!(fit(&[("s", spare), ("y", edges[1]), ("x", edges[0])], &["x", "y"]), plain);
         assert_ne!(fit(&[("x", edges[0]), ("y", edges[1])], &["y", "x"]), plain);
     }

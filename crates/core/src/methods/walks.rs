@@ -61,7 +61,7 @@ impl<'a> Steps<'a> {
         let bits = stream.next_u64();
         let at = match &self.sums {
             // Without the rejection that would make it exact: it is off by less than the degree / 2^64.
-            None => (u128::from(bits) * neighbours.len() as u128 >> 64) as usize,
+            None => ((u128::from(bits) * neighbours.len() as u128) >> 64) as usize,
             Some(sums) => {
                 let sums = &sums[self.adjacency.indptr()[node as usize]..][..neighbours.len()];
                 let wanted = unit_f64(bits) * sums[last];

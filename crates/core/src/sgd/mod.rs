@@ -10,7 +10,7 @@
 //! - [`Table`]: vectors, one row for each item; [`Parts`]: which rows lie together;
 //! - [`Noise`]: where negatives come from; [`Tree`]: Huffman's tree, for the hierarchical softmax;
 //! - [`Corpus`]: pairs, made block by block, in any order, and never all at once;
-//! - [`train`]: all steps, on all threads, with the same bits for any number of them; [`train_in_order`]: pair after pair;
+//! - [`train()`]: all steps, on all threads, with the same bits for any number of them; [`train_in_order`]: pair after pair;
 //! - `update`: one step.
 //!
 //! Invariant: a result follows from the corpus, the tables at the start, and the key. Every sum has one order, and no

@@ -4,7 +4,7 @@
 //! positions are the items' own numbers.
 
 /// Items that a part has at least; fewer would spend their time on sorting pairs.
-const SMALLEST: usize = 256;
+const SMALLEST: usize = 512;
 
 /// More parts let more threads work, but leave fewer pairs to each input in each.
 const MOST: usize = 16;
@@ -26,7 +26,7 @@ impl Parts {
         Parts { positions: same.clone(), items: same, count: 1 }
     }
 
-    /// As many parts as that many items allow: a power of two, 1 below 512 items and at most 16.
+    /// As many parts as that many items allow: a power of two, 1 below 1024 items and at most 16.
     pub(crate) fn of(weights: &[f64]) -> Self {
         let most = (weights.len() / SMALLEST).clamp(1, MOST);
         Self::balanced(weights, 1 << most.ilog2())
@@ -122,6 +122,6 @@ mod tests {
     #[test]
     fn their_number_follows_from_the_number_of_items() {
         let count = |items: usize| Parts::of(&vec![1.0; items]).count();
-        assert_eq!([1, 511, 512, 2000, 5000, 100_000].map(count), [1, 1, 2, 4, 16, 16]);
+        assert_eq!([1, 1023, 1024, 2000, 5000, 100_000].map(count), [1, 1, 2, 2, 8, 16]);
     }
 }

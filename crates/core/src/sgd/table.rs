@@ -10,6 +10,9 @@ use crate::random::{Key, unit_f64};
 /// Numbers that a loop takes at once: a cache line, and one vector of AVX-512.
 pub(super) const LANES: usize = 16;
 
+/// The rows of a part; none when somebody has taken them to work on them.
+pub(super) type Taken<'a> = Option<&'a mut [f32]>;
+
 /// Vectors of items.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
@@ -67,9 +70,10 @@ impl Table {
         &mut self.data
     }
 
-    /// The rows of each part, with their padding.
-    pub(super) fn by_part(&mut self) -> Vec<&mut [f32]> {
-        self.data.chunks_exact_mut(self.parts.length() * self.stride).collect()
+    /// Its parts, and the rows of each with their padding.
+    pub(super) fn by_part(&mut self) -> (&Parts, Vec<Taken<'_>>) {
+        let length = self.parts.length() * self.stride;
+        (&self.parts, self.data.chunks_exact_mut(length).map(Some).collect())
     }
 
     /// All vectors in the order of items, without padding; zeros for items that `keep` does not want.

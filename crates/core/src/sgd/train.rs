@@ -16,15 +16,16 @@ use rayon::prelude::*;
 use super::episode::{Sheaf, Sorted};
 use super::order::train_in_order;
 use super::steps::{Negatives, Rows, Steps};
+use super::table::Taken;
 use super::{Corpus, Pair, Parts, Rate, Table};
 use crate::error::Result;
 use crate::linalg::kernels::vectorised;
 use crate::parallel::Pool;
 use crate::random::Key;
 
-/// Pairs of an episode for each input and part of outputs: enough that an input's vector, once it is at hand, serves
-/// several steps.
-const PAIRS_EACH: usize = 8;
+/// Pairs of an episode for each input, on average. More would be faster, since an input's vector, once at hand, would
+/// serve more steps; but then it has moved far when the next part of the outputs comes (see the commits for figures).
+const PAIRS_OF_INPUT: usize = 32;
 
 /// Pairs that an episode has at most: somebody who waits for progress would wait too long.
 const MOST_PAIRS: f64 = 4_194_304.0;
@@ -76,7 +77,7 @@ where
     if inputs.count() == 1 {
         return train_in_order(tables, None, corpus, blocks, training, after, watch);
     }
-    let wanted = (PAIRS_EACH * inputs.count() * inputs.items()) as f64;
+    let wanted = (PAIRS_OF_INPUT * inputs.items()) as f64;
     let at_once = episode_blocks(corpus, wanted);
     let mut room = Room::default();
     for first in blocks.clone().step_by(at_once) {
@@ -161,40 +162,43 @@ impl<A: Fn(usize, &mut [f32], f32) + Sync> Work<'_, A> {
     /// All buckets (p, p xor round).
     fn round(&self, tables: &mut Tables<'_>, round: usize) {
         match tables {
-            Tables::Two { inputs, outputs } => {
-                let (stride, parts) = (inputs.stride(), inputs.parts().clone());
-                let mut outputs: Vec<Option<&mut [f32]>> = outputs.by_part().into_iter().map(Some).collect();
-                let buckets: Vec<(usize, Rows<'_>)> = inputs
-                    .by_part()
-                    .into_iter()
-                    .enumerate()
-                    .map(|(part, inputs)| {
-                        let outputs = outputs[part ^ round].take().expect("each part comes once in a round");
-                        (part, Rows::Apart(inputs, outputs))
-                    })
-                    .collect();
-                buckets.into_par_iter().for_each(|(part, mut rows)| {
-                    self.bucket(&parts, stride, &mut rows, part, part ^ round);
-                });
-            }
-            Tables::One(table) => {
-                let (stride, parts) = (table.stride(), table.parts().clone());
-                let mut rows: Vec<Option<&mut [f32]>> = table.by_part().into_iter().map(Some).collect();
-                let mut take = |part: usize| rows[part].take().expect("each part comes once in a round");
-                let buckets: Vec<(usize, &mut [f32], Option<&mut [f32]>)> = (0..parts.count())
-                    .filter(|&part| part <= part ^ round)
-                    .map(|part| (part, take(part), (round > 0).then(|| take(part ^ round))))
-                    .collect();
-                buckets.into_par_iter().for_each(|(part, rows, others)| match others {
-                    None => self.bucket(&parts, stride, &mut Rows::Same(rows), part, part),
-                    Some(others) => {
-                        let other = part ^ round;
-                        self.bucket(&parts, stride, &mut Rows::Apart(rows, others), part, other);
-                        self.bucket(&parts, stride, &mut Rows::Apart(others, rows), other, part);
-                    }
-                });
-            }
+            Tables::Two { inputs, outputs } => self.round_of_two(inputs, outputs, round),
+            Tables::One(table) => self.round_of_one(table, round),
         }
+    }
+
+    fn round_of_two(&self, inputs: &mut Table, outputs: &mut Table, round: usize) {
+        let stride = inputs.stride();
+        let ((parts, mut inputs), (_, mut outputs)) = (inputs.by_part(), outputs.by_part());
+        let buckets: Vec<(usize, Rows<'_>)> = (0..parts.count())
+            .map(|part| (part, Rows::Apart(take(&mut inputs, part), take(&mut outputs, part ^ round))))
+            .collect();
+        buckets.into_par_iter().for_each(|(part, mut rows)| {
+            self.bucket(parts, stride, &mut rows, part, part ^ round);
+        });
+    }
+
+    /// Parts p and q meet twice: the inputs of p with the outputs of q, then the other way round.
+    fn round_of_one(&self, table: &mut Table, round: usize) {
+        let stride = table.stride();
+        let (parts, mut rows) = table.by_part();
+        if round == 0 {
+            let buckets: Vec<(usize, &mut [f32])> =
+                (0..parts.count()).map(|part| (part, take(&mut rows, part))).collect();
+            buckets.into_par_iter().for_each(|(part, rows)| {
+                self.bucket(parts, stride, &mut Rows::Same(rows), part, part);
+            });
+            return;
+        }
+        let meetings: Vec<(usize, &mut [f32], &mut [f32])> = (0..parts.count())
+            .filter(|&part| part < part ^ round)
+            .map(|part| (part, take(&mut rows, part), take(&mut rows, part ^ round)))
+            .collect();
+        meetings.into_par_iter().for_each(|(part, rows, others)| {
+            let other = part ^ round;
+            self.bucket(parts, stride, &mut Rows::Apart(rows, others), part, other);
+            self.bucket(parts, stride, &mut Rows::Apart(others, rows), other, part);
+        });
     }
 
     /// All steps of the inputs of one part with the outputs of one part.
@@ -220,4 +224,9 @@ impl<A: Fn(usize, &mut [f32], f32) + Sync> Work<'_, A> {
             },
         );
     }
+}
+
+/// Takes the rows of a part to work on them.
+fn take<'a>(rows: &mut [Taken<'a>], part: usize) -> &'a mut [f32] {
+    rows[part].take().expect("each part comes once in a round")
 }

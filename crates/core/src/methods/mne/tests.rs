@@ -148,9 +148,11 @@ fn the_base_of_one_view_is_deepwalk() {
 
 #[test]
 fn the_union_has_each_edge_once() {
-    let views: [(&str, &[(&str, &str, f64)]); 2] =
-        [("one", &[("a", "b", 2.0), ("b", "c", 1.0)]), ("two", &[("a", "b", 5.0), ("a", "c", 1.0)])];
-    let union = union(&Network::from_edges(&views).unwrap());
+    let network = Network::from_edges(&[
+        ("one", &[("a", "b", 2.0), ("b", "c", 1.0)]),
+        ("two", &[("a", "b", 5.0), ("a", "c", 1.0)]),
+    ]);
+    let union = union(&network.unwrap());
     assert_eq!(union.indices(), [1, 2, 0, 2, 0, 1]);
     assert!(union.values().iter().all(|&weight| weight == 1.0));
 }
