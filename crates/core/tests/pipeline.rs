@@ -145,7 +145,9 @@ fn the_order_of_views_does_not_matter() {
 #[test]
 fn one_view_alone_is_its_own_consensus() {
     let network = planted(&small(), &[1]);
-    let fit = |consensus| Config { consensus, ..config() }.fit(&network).unwrap().embedding;
+    let fit = |consensus| {
+        Config { consensus, consensus_stages: Some(2), ..config() }.fit(&network).unwrap().embedding
+    };
     assert_eq!(fit(Consensus::Pooled), fit(Consensus::Shared));
 }
 

@@ -54,13 +54,13 @@ pub(crate) enum Command {
     /// List the nodes nearest to one, by cosine
     Neighbors(NeighborsArgs),
     /// Measure how good vectors are: by classification, clustering or link prediction
-    Evaluate(EvaluateArgs),
+    Evaluate(Box<EvaluateArgs>),
     /// Compare methods on one network: all embed it, all are measured on the same splits
     Compare(Box<CompareArgs>),
     /// Make a network with planted communities, for trials, tests and benchmarks
     Generate(GenerateArgs),
     /// Embed the built-in digits network: 2,000 handwritten digits, 6 views
-    Demo(DemoArgs),
+    Demo(Box<DemoArgs>),
     /// Print a completion script for a shell
     Completions(CompletionArgs),
 }

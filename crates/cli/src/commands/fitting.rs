@@ -123,7 +123,9 @@ pub(crate) fn check_memory(chosen: &Chosen, network: &Network, max_memory: Optio
         Chosen::Other(model) => match model.proximity() {
             Some((window, negative)) => {
                 let stages = Config { stages: 1, consensus_stages: Some(0), ..Config::default() };
-                let config = Config { dim: model.dim, window, negative, threads: model.threads, ..stages };
+                // As many columns as a plan needs; a method that needs them too says so itself.
+                let dim = model.dim.max(network.views().len());
+                let config = Config { dim, window, negative, threads: model.threads, ..stages };
                 (config, model.method().group() == Group::Single)
             }
             None => return Ok(()),

@@ -52,7 +52,7 @@ enum Score {
 }
 
 impl Score {
-    fn of<'a>(self, scores: &'a Scores) -> &'a [f64] {
+    fn of(self, scores: &Scores) -> &[f64] {
         let share = |cost: usize, share: usize| &scores.classify[cost].shares[share];
         match self {
             Score::Micro { cost, share: at } => &share(cost, at).micro_f1,

@@ -195,7 +195,7 @@ pub(crate) fn largest_remainder(total: usize, sizes: &[f64], least: usize) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Preset;
+    use crate::config::{Consensus, Preset};
 
     #[test]
     fn columns_sum_to_dim_for_all_sizes() {
@@ -225,7 +225,13 @@ mod tests {
 
     #[test]
     fn the_rest_of_equal_shares_goes_round() {
-        let config = Config { dim: 32, stages: 4, share: Share::Equal, ..Config::default() };
+        let config = Config {
+            dim: 32,
+            stages: 4,
+            consensus_stages: Some(1),
+            share: Share::Equal,
+            ..Config::default()
+        };
         let plan = config.plan(3).unwrap();
         let splits: Vec<_> = plan.stages.iter().map(|stage| stage.split.clone()).collect();
         assert_eq!(splits[1..], [vec![3, 3, 2], vec![3, 2, 3], vec![2, 3, 3]].map(Split::Given));
@@ -258,12 +264,23 @@ mod tests {
 
     #[test]
     fn unique_first_runs_first_and_stands_last() {
-        let config = Config { dim: 16, stages: 4, unique_first: true, ..Config::default() };
+        let one = Config { dim: 16, stages: 4, consensus_stages: Some(1), ..Config::default() };
+        let config = Config { unique_first: true, ..one };
         let plan = config.plan(2).unwrap();
         assert_eq!(plan.stages[0].kind, Kind::Unique);
         assert_eq!(plan.stages[3].kind, Kind::Consensus);
         assert_eq!(plan.stages[3].columns, 0..4);
         assert_eq!(plan.stages[0].columns, 4..8);
+    }
+
+    #[test]
+    fn pooled_stages_are_three_eighths_and_shared_ones_a_quarter() {
+        let count = |stages, consensus| {
+            let plan = Config { stages, consensus, ..Config::default() }.plan(2).unwrap();
+            plan.stages.iter().filter(|stage| stage.kind == Kind::Consensus).count()
+        };
+        assert_eq!([1, 2, 4, 8, 16].map(|stages| count(stages, Consensus::Pooled)), [1, 1, 2, 3, 6]);
+        assert_eq!([1, 2, 4, 8, 16].map(|stages| count(stages, Consensus::Shared)), [1, 1, 1, 2, 4]);
     }
 
     #[test]

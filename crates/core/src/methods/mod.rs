@@ -293,22 +293,27 @@ fn laid_over<R: Rival>(method: Method, preset: Preset, values: &Map<String, Valu
             )));
         }
     };
-    let Ok(Value::Object(mut all)) = serde_json::to_value(base) else {
+    let Ok(Value::Object(base)) = serde_json::to_value(base) else {
         unreachable!("settings are a struct of plain values")
     };
-    for (name, value) in values {
-        if !all.contains_key(name) {
-            let known: Vec<&str> = all.keys().map(String::as_str).collect();
-            let known = if known.is_empty() { String::new() } else { format!(", {}", known.join(", ")) };
-            return Err(Error::Config(format!(
-                "{} has no setting {name:?}; it has dim, seed, threads{known}",
-                method.name()
-            )));
-        }
-        all.insert(name.clone(), value.clone());
+    if let Some(unknown) = values.keys().find(|name| !base.contains_key(*name)) {
+        let known: String = base.keys().map(|name| format!(", {name}")).collect();
+        let method = method.name();
+        return Err(Error::Config(format!(
+            "{method} has no setting {unknown:?}; it has dim, seed, threads{known}"
+        )));
     }
-    serde_json::from_value(Value::Object(all))
-        .map_err(|error| Error::Config(format!("a setting of {} does not fit: {error}", method.name())))
+    let laid = |over: &mut dyn Iterator<Item = (&String, &Value)>| {
+        let mut all = base.clone();
+        all.extend(over.map(|(name, value)| (name.clone(), value.clone())));
+        serde_json::from_value::<R>(Value::Object(all))
+    };
+    laid(&mut values.iter()).map_err(|error| {
+        // The error does not name the setting; the one that does not fit alone is it.
+        let wrong = values.iter().find(|&value| laid(&mut std::iter::once(value)).is_err());
+        let name = wrong.map_or("a setting", |(name, _)| name.as_str());
+        Error::Config(format!("{name} of {} does not fit: {error}", method.name()))
+    })
 }
 
 /// Moves a value out of a list into its place.
