@@ -120,6 +120,19 @@ mod tests {
     }
 
     #[test]
+    fn equal_weights_come_equally_often_in_a_million_draws() {
+        let counts = counts(&[0.3; 50], 1_000_000);
+        let chi_square: f64 = counts.iter().map(|count| (count - 2e4).powi(2) / 2e4).sum();
+        assert!(chi_square < 85.4, "99.9% of fair draws stay below 85.4 with 49 degrees: {chi_square}");
+    }
+
+    #[test]
+    fn a_single_weight_takes_all_draws() {
+        assert_eq!(counts(&[0.0, 0.0, 1e-300, 0.0], 1000), [0.0, 0.0, 1000.0, 0.0]);
+        assert_eq!(counts(&[7.0], 1000), [1000.0]);
+    }
+
+    #[test]
     fn items_of_weight_zero_never_come() {
         let counts = counts(&[0.0, 0.1, 0.0, 0.3, 0.0], 20_000);
         assert_eq!([counts[0], counts[2], counts[4]], [0.0; 3]);
