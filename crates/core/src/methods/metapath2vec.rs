@@ -34,7 +34,7 @@ impl Default for Metapath2Vec {
 
 impl Rival for Metapath2Vec {
     fn paper() -> Self {
-        let skip_gram = SkipGram { walks: 80, dynamic_window: false, ..SkipGram::default() };
+        let skip_gram = SkipGram { walks: 80, epochs: 5, dynamic_window: false, ..SkipGram::default() };
         Metapath2Vec { skip_gram, ..Metapath2Vec::default() }
     }
 
