@@ -8,7 +8,8 @@
 //! and with b fixed, the extras u and their matrix X. `joint` learns all three from the walks of all views in turn, as
 //! the paper's abstract has it. The vector of a node is the mean of v^k over the views.
 //!
-//! Weights of edges do not count, as in the released code. The default has a tenth of its epochs, which take a minute or
+//! One rule is ours: a step of the extras is bounded (see `view`), since the released one leaves all bounds on networks
+//! with many walks. Weights of edges do not count, as in the released code. The default has a tenth of its epochs, which take a minute or
 //! two where all take a quarter of an hour.
 
 #[cfg(test)]

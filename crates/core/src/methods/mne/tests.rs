@@ -21,6 +21,10 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
     (0..count).map(|at| unit_f64(Key::new(seed).at(at, 0)) as f32 - 0.5).collect()
 }
 
+fn square(extras: &Extras) -> f64 {
+    extras.matrix.iter().map(|&x| f64::from(x).powi(2)).sum()
+}
+
 /// A base, extras with a matrix that is not zero, and outputs: three nodes, five columns, two extras.
 fn state() -> (Table, Extras, Table) {
     let (mut base, mut outputs) = (Table::zeros(Parts::one(3), 5), Table::zeros(Parts::one(3), 5));
@@ -34,6 +38,8 @@ fn state() -> (Table, Extras, Table) {
         matrix[..5].copy_from_slice(&numbers(5, 30 + row as u64));
     }
     extras.vectors = numbers(6, 40);
+    extras.square = square(&extras);
+    assert!(extras.square < 0.8, "steps are not to be divided");
     (base, extras, outputs)
 }
 
@@ -89,7 +95,7 @@ fn base_extras_and_matrix_follow_the_gradient() {
 }
 
 #[test]
-fn a_matrix_stays_zero_without_extras_and_below_its_bound() {
+fn a_matrix_stays_zero_without_extras() {
     let (base, mut extras, mut outputs) = state();
     let noise = Alias::new(&[1.0, 1.0, 1.0]);
     let mut steps = Steps::new(&noise, 2, base.stride());
@@ -99,22 +105,46 @@ fn a_matrix_stays_zero_without_extras_and_below_its_bound() {
     extras.vectors.fill(0.0);
     steps.run(&mut Base::Fixed(&base), &mut extras, &mut outputs, &pairs, 0.1, &mut stream);
     assert!(extras.matrix.iter().chain(&extras.vectors).all(|&x| x == 0.0));
+}
 
-    let norm = |extras: &Extras| extras.matrix.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
-    let mut extras = Extras::new(3, 2, base.stride(), Key::new(1));
-    extras.vectors.fill(30.0);
-    let mut largest = 0.0f64;
-    for _ in 0..40 {
-        // Outputs that pull without end.
-        outputs.row_mut(1).fill(1.0);
-        outputs.row_mut(0).fill(-1.0);
-        outputs.row_mut(2).fill(-1.0);
-        let mut flipped = base.clone();
-        (0..3).for_each(|node| flipped.row_mut(node).fill(-1e6));
-        steps.run(&mut Base::Fixed(&flipped), &mut extras, &mut outputs, &pairs[..1], 1.0, &mut stream);
-        largest = largest.max(norm(&extras));
+/// The norm is kept up to date without being summed again, and stays below its bound.
+#[test]
+fn a_matrix_stays_below_its_bound() {
+    let (_, mut extras, _) = state();
+    let error = [numbers(5, 50), vec![0.0; 11]].concat();
+    for _ in 0..100 {
+        extras.learn(0, &error);
+        assert!((extras.square / square(&extras) - 1.0).abs() < 1e-5);
     }
-    assert!(largest > 900.0 && largest <= 1000.01, "{largest}");
+    let grow = (998.0 / square(&extras).sqrt()) as f32;
+    extras.matrix.iter_mut().for_each(|x| *x *= grow);
+    extras.square = square(&extras);
+    let error: Vec<f32> = error.iter().map(|x| 1e6 * x).collect();
+    for _ in 0..100 {
+        extras.learn(0, &error);
+        assert!(square(&extras).sqrt() < 1000.01, "{}", square(&extras).sqrt());
+    }
+    assert!(square(&extras).sqrt() > 999.0);
+}
+
+/// However large extras and matrix are, a step moves the vector by no more than a few errors.
+#[test]
+fn steps_stay_as_short_as_those_of_skip_gram() {
+    let (_, mut extras, _) = state();
+    extras.matrix.iter_mut().chain(&mut extras.vectors).for_each(|x| *x *= 20.0);
+    extras.square = square(&extras);
+    let vector = |extras: &Extras| {
+        let mut vector = vec![0.0; 16];
+        extras.add_to(&mut vector, 0, 1.0);
+        vector
+    };
+    let (before, error) = (vector(&extras), [numbers(5, 51), vec![0.0; 11]].concat());
+    let error: Vec<f32> = error.iter().map(|x| 0.01 * x).collect();
+    extras.learn(0, &error);
+    let length = |x: &mut dyn Iterator<Item = f32>| x.map(|x| x * x).sum::<f32>().sqrt();
+    let moved = length(&mut vector(&extras).iter().zip(&before).map(|(new, old)| new - old));
+    let whole = length(&mut error.iter().copied());
+    assert!(moved > 0.1 * whole && moved < 1.1 * whole, "{moved} of {whole}");
 }
 
 #[test]

@@ -6,6 +6,10 @@
 //!
 //! where e is what a step of skip-gram would add to v_i. X is kept below a norm, as in the released code.
 //!
+//! Such a step moves v_i by about `(|u|^2 + |X|^2) e`. Both grow, and with them the step: on Flickr the released rule
+//! leaves all bounds within an epoch. So where that factor is above 1, e is divided by it for the extras: v_i goes no
+//! further than in plain skip-gram. Below 1 the rule is the released one.
+//!
 //! Invariant: rows of X and vectors of nodes have the padding of [`Table`], which stays zero.
 
 use crate::linalg::kernels::vectorised;
@@ -28,7 +32,7 @@ pub(super) struct Extras {
     /// `extra` padded rows.
     pub(super) matrix: Vec<f32>,
     /// Square of the norm of the matrix, kept up to date.
-    square: f64,
+    pub(super) square: f64,
 }
 
 impl Extras {
@@ -57,18 +61,20 @@ impl Extras {
 
     /// Learns from an error.
     #[inline(always)]
-    fn learn(&mut self, node: usize, error: &[f32]) {
+    pub(super) fn learn(&mut self, node: usize, error: &[f32]) {
         let vector = &mut self.vectors[node * self.extra..][..self.extra];
         let own: f64 = vector.iter().map(|&u| f64::from(u) * f64::from(u)).sum();
+        let scale = (1.0 / (own + self.square).max(1.0)) as f32;
         let mut along = 0.0;
         for (row, u) in self.matrix.chunks_exact_mut(error.len()).zip(vector) {
-            add_multiple(row, *u, error);
-            let step = product(row, error);
+            add_multiple(row, scale * *u, error);
+            let step = scale * product(row, error);
             along += f64::from(*u) * f64::from(step);
             *u += step;
         }
-        // |X + u e'|^2 = |X|^2 + 2 u (X e) + |u|^2 |e|^2, and the steps are (X + u e') e.
-        self.square += 2.0 * along - own * f64::from(product(error, error));
+        // |X + u e'|^2 = |X|^2 + 2 u (X e) + |u|^2 |e|^2, and the steps are (X + u e') e, all with the scaled e.
+        let scale = f64::from(scale);
+        self.square += 2.0 * along - own * scale * scale * f64::from(product(error, error));
         if self.square > MOST_NORM * MOST_NORM {
             self.scale_down();
         }
