@@ -45,6 +45,13 @@ pub(crate) struct Pair {
     pub(crate) output: u32,
 }
 
+/// What is done after each pair, with the input, its new padded vector, and the rate. A pointer, and not a parameter of the
+/// type: the loops around it are long, and would be compiled anew for every method.
+pub(crate) type After<'a> = dyn Fn(usize, &mut [f32], f32) + Sync + 'a;
+
+/// What fills blocks, for the same reason.
+pub(crate) type Fill<'a> = &'a (dyn Fn(usize, &mut Vec<Pair>) + Sync + 'a);
+
 /// Pairs in blocks. Any thread may ask for any block at any time, so a block follows from its number alone.
 pub(crate) struct Corpus<F> {
     /// Blocks in all, those of further epochs included.
@@ -53,6 +60,13 @@ pub(crate) struct Corpus<F> {
     pub(crate) block_pairs: f64,
     /// Appends the pairs of a block.
     pub(crate) fill: F,
+}
+
+impl<F: Fn(usize, &mut Vec<Pair>) + Sync> Corpus<F> {
+    /// The same corpus, whatever fills it.
+    fn erased(&self) -> Corpus<Fill<'_>> {
+        Corpus { blocks: self.blocks, block_pairs: self.block_pairs, fill: &self.fill }
+    }
 }
 
 /// The size of steps, which falls linearly.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::steps::{Rows, Steps};
 use super::train::episode_blocks;
-use super::{Corpus, Pair, Table, Tables, Training, Tree, update};
+use super::{After, Corpus, Fill, Pair, Table, Tables, Training, Tree, update};
 use crate::error::Result;
 use crate::linalg::kernels::vectorised;
 
@@ -20,19 +20,27 @@ const AHEAD: f64 = 65_536.0;
 ///
 /// A tree adds the step of the hierarchical softmax, on a table of its own, before that of the negatives; with a count of
 /// 0 negatives, there is only the former.
-pub(crate) fn train_in_order<F, A>(
+pub(crate) fn train_in_order<F: Fn(usize, &mut Vec<Pair>) + Sync>(
     tables: &mut Tables<'_>,
-    mut tree: Option<(&Tree, &mut Table)>,
+    tree: Option<(&Tree, &mut Table)>,
     corpus: &Corpus<F>,
     blocks: Range<usize>,
     training: &Training<'_>,
-    after: &A,
+    after: &After<'_>,
     watch: &mut dyn FnMut(f64) -> Result<()>,
-) -> Result<()>
-where
-    F: Fn(usize, &mut Vec<Pair>) + Sync,
-    A: Fn(usize, &mut [f32], f32) + Sync,
-{
+) -> Result<()> {
+    in_order(tables, tree, &corpus.erased(), blocks, training, after, watch)
+}
+
+fn in_order(
+    tables: &mut Tables<'_>,
+    mut tree: Option<(&Tree, &mut Table)>,
+    corpus: &Corpus<Fill<'_>>,
+    blocks: Range<usize>,
+    training: &Training<'_>,
+    after: &After<'_>,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<()> {
     let at_once = episode_blocks(corpus, AHEAD);
     let mut made: Vec<Vec<Pair>> = Vec::new();
     for first in blocks.clone().step_by(at_once) {
@@ -54,14 +62,14 @@ where
 }
 
 /// One block.
-struct InOrder<'a, A> {
+struct InOrder<'a> {
     training: &'a Training<'a>,
     rate: f32,
     block: usize,
-    after: &'a A,
+    after: &'a After<'a>,
 }
 
-impl<A: Fn(usize, &mut [f32], f32)> InOrder<'_, A> {
+impl InOrder<'_> {
     fn run(&self, tables: &mut Tables<'_>, mut tree: Option<(&Tree, &mut Table)>, pairs: &[Pair]) {
         let (stride, mut rows) = match tables {
             Tables::Two { inputs, outputs } => {

@@ -17,7 +17,7 @@ use super::episode::{Sheaf, Sorted};
 use super::order::train_in_order;
 use super::steps::{Negatives, Rows, Steps};
 use super::table::Taken;
-use super::{Corpus, Pair, Parts, Rate, Table};
+use super::{After, Corpus, Fill, Pair, Parts, Rate, Table};
 use crate::error::Result;
 use crate::linalg::kernels::vectorised;
 use crate::parallel::Pool;
@@ -60,18 +60,25 @@ pub(crate) struct Training<'a> {
 ///
 /// `after` is called for each pair with the input, its new padded vector, and the rate. `watch` hears of the share of all blocks that
 /// is done, from the calling thread.
-pub(crate) fn train<F, A>(
+pub(crate) fn train<F: Fn(usize, &mut Vec<Pair>) + Sync>(
     tables: &mut Tables<'_>,
     corpus: &Corpus<F>,
     blocks: Range<usize>,
     training: &Training<'_>,
-    after: &A,
+    after: &After<'_>,
     watch: &mut dyn FnMut(f64) -> Result<()>,
-) -> Result<()>
-where
-    F: Fn(usize, &mut Vec<Pair>) + Sync,
-    A: Fn(usize, &mut [f32], f32) + Sync,
-{
+) -> Result<()> {
+    train_any(tables, &corpus.erased(), blocks, training, after, watch)
+}
+
+fn train_any(
+    tables: &mut Tables<'_>,
+    corpus: &Corpus<Fill<'_>>,
+    blocks: Range<usize>,
+    training: &Training<'_>,
+    after: &After<'_>,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<()> {
     let (inputs, outputs) = tables.shapes();
     assert_eq!(inputs.count(), outputs.count(), "inputs and outputs have the same number of parts");
     if inputs.count() == 1 {
@@ -150,15 +157,15 @@ impl Room {
 }
 
 /// What all buckets of a round have in common.
-struct Work<'a, A> {
+struct Work<'a> {
     sheaves: &'a [Sheaf],
     training: &'a Training<'a>,
     rate: f32,
     key: Key,
-    after: &'a A,
+    after: &'a After<'a>,
 }
 
-impl<A: Fn(usize, &mut [f32], f32) + Sync> Work<'_, A> {
+impl Work<'_> {
     /// All buckets (p, p xor round).
     fn round(&self, tables: &mut Tables<'_>, round: usize) {
         match tables {
