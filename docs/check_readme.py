@@ -18,7 +18,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARK = re.compile(r"^<!-- run -->\n+```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SECONDS = 50  # for all blocks together
+SECONDS = 120  # for all blocks together
 
 
 def blocks(path):

@@ -48,10 +48,10 @@ class Browser:
         value = "dark" if dark else "light"
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
 
-    def open(self, path):
+    def open(self, path, ready="document.documentElement?.dataset.ready === 'yes'"):
         """Opens a file and waits until its script is done."""
         self.ask("Page.navigate", url=path.resolve().as_uri())
-        self.until("document.documentElement?.dataset.ready === 'yes'")
+        self.until(ready)
 
     def run(self, code):
         """The value of an expression in the page."""

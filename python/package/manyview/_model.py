@@ -37,7 +37,7 @@ class MNMF:
     stages : int, default 8
         Stages in all, consensus and unique.
     consensus_stages : int, optional
-        How many are consensus stages; by default three eighths, rounded up, and a quarter with ``consensus="shared"``.
+        How many are consensus stages; a quarter, rounded up, by default.
     gamma : float, default 5
         Exponent of the view weights in ``shared`` consensus stages, above 0.
     window : int, default 5

@@ -36,8 +36,7 @@ pub(crate) struct ModelArgs {
     /// Stages: consensus and unique ones together [default: 8]
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) stages: Option<usize>,
-    /// How many of the stages are consensus stages [default: three eighths, rounded up; a
-    /// quarter with --consensus shared]
+    /// How many of the stages are consensus stages [default: a quarter, rounded up]
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) consensus_stages: Option<usize>,
     /// Columns of each stage by hand, comma-separated; sets --stages and --dim too

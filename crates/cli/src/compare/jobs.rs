@@ -86,7 +86,9 @@ impl Work {
                 .for_each(|(title, config)| work.mnmf(Section::Ablations, title, config));
         }
         for &sweep in &args.sweep {
-            for (value, config) in values(sweep, &ours) {
+            // Some numbers of stages need more columns than there are.
+            let fits = |config: &Config| config.plan(network.views().len()).is_ok();
+            for (value, config) in values(sweep, &ours).into_iter().filter(|value| fits(&value.1)) {
                 work.mnmf(Section::Sweep(name(sweep)), &value, config);
             }
         }

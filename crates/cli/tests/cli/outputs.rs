@@ -82,7 +82,7 @@ fn run_json_keeps_the_contract() {
 #[test]
 fn stages_in_run_json_cover_all_columns() {
     let place = Place::with_views();
-    for (consensus, common) in [("shared", 1), ("pooled", 2)] {
+    for consensus in ["shared", "pooled"] {
         let line =
             format!("embed calls.tsv mails.tsv --consensus {consensus} --negative 0.2 --dim 19 --stages 4");
         place.done(&format!("{line} -q --force -o result"));

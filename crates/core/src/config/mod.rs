@@ -24,8 +24,7 @@ pub struct Config {
     pub dim: usize,
     /// Stages in all, consensus and unique.
     pub stages: usize,
-    /// How many of the stages are consensus stages. When not given, three eighths (rounded up) if they are pooled, which is
-    /// what validation chose, and a quarter if they are shared, as in the paper.
+    /// How many of the stages are consensus stages; a quarter (rounded up) when not given.
     pub consensus_stages: Option<usize>,
     /// Columns of each stage, given by hand; evenly shared when not given. Must have `stages` numbers that sum to `dim`.
     pub stage_dims: Option<Vec<usize>>,
@@ -220,10 +219,7 @@ impl Config {
     }
 
     fn resolved_consensus_stages(&self) -> usize {
-        self.consensus_stages.unwrap_or(match self.consensus {
-            Consensus::Pooled => (3 * self.stages).div_ceil(8),
-            Consensus::Shared => self.stages.div_ceil(4),
-        })
+        self.consensus_stages.unwrap_or(self.stages.div_ceil(4))
     }
 }
 

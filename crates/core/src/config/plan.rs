@@ -195,7 +195,7 @@ pub(crate) fn largest_remainder(total: usize, sizes: &[f64], least: usize) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Consensus, Preset};
+    use crate::config::Preset;
 
     #[test]
     fn columns_sum_to_dim_for_all_sizes() {
@@ -271,16 +271,6 @@ mod tests {
         assert_eq!(plan.stages[3].kind, Kind::Consensus);
         assert_eq!(plan.stages[3].columns, 0..4);
         assert_eq!(plan.stages[0].columns, 4..8);
-    }
-
-    #[test]
-    fn pooled_stages_are_three_eighths_and_shared_ones_a_quarter() {
-        let count = |stages, consensus| {
-            let plan = Config { stages, consensus, ..Config::default() }.plan(2).unwrap();
-            plan.stages.iter().filter(|stage| stage.kind == Kind::Consensus).count()
-        };
-        assert_eq!([1, 2, 4, 8, 16].map(|stages| count(stages, Consensus::Pooled)), [1, 1, 2, 3, 6]);
-        assert_eq!([1, 2, 4, 8, 16].map(|stages| count(stages, Consensus::Shared)), [1, 1, 1, 2, 4]);
     }
 
     #[test]
