@@ -22,7 +22,7 @@ class Comparison(unittest.TestCase):
             page = folder / "c/compare.html"
             browser = Browser()
             self.addCleanup(browser.close)
-            browser.open(page, ready="document.readyState === 'complete' && document.querySelector('main')")
+            browser.open(page, ready="document.readyState === 'complete' && document.querySelector('main') !== null")
             self.assertEqual(browser.problems, [])
             self.assertEqual([url for url in browser.requests if url != page.resolve().as_uri()], [])
             self.assertIn(EVIL, browser.run("document.body.innerText"))
