@@ -43,7 +43,10 @@ def test_the_list_is_the_command_lines(command):
         assert f"- {name}:" in said
         assert entry["help"] and entry["settings"]["dim"] == 256
         for setting in entry["settings"]:
-            assert f"--{setting.replace('_', '-')} " in said or f"--{setting.replace('_', '-')}\n" in said, (name, setting)
+            assert f"--{setting.replace('_', '-')} " in said or f"--{setting.replace('_', '-')}\n" in said, (
+                name,
+                setting,
+            )
 
 
 @pytest.mark.parametrize("method", QUICK)
