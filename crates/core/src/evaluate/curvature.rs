@@ -13,8 +13,8 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::Vectors;
-use super::kernels::{add_multiple, product};
 use crate::linalg::kernels::vectorised;
+use crate::linalg::vector::{add_multiple, product};
 use crate::linalg::{Dense, gram};
 
 /// So many rows are enough to know S well enough.

@@ -7,6 +7,7 @@
 //! Invariant: rows are padded with zeros to a multiple of [`LANES`].
 
 use super::Vectors;
+use crate::linalg::vector::total;
 
 /// Numbers that a loop takes at once: one vector of AVX-512, two of AVX2.
 pub(super) const LANES: usize = 8;
@@ -46,12 +47,6 @@ pub(super) fn widen(row: &[f32], wide: &mut [f64]) {
     for (wide, &x) in wide.iter_mut().zip(row) {
         *wide = f64::from(x);
     }
-}
-
-/// The sum of eight lanes, in the order of a tree.
-#[inline(always)]
-fn total(lanes: [f64; LANES]) -> f64 {
-    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
 #[inline(always)]
@@ -127,30 +122,11 @@ pub(super) fn add_four(sum: &mut [f64], four: &[f64], factors: [f64; GROUP]) {
     }
 }
 
-/// The inner product of two vectors of any length.
-#[inline(always)]
-pub(super) fn product(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let ((a_chunks, a_rest), (b_chunks, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    for (a, b) in a_chunks.iter().zip(b_chunks) {
-        add_products(&mut sums, a, b);
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    total(sums) + rest
-}
-
-/// `sum += factor x`, of any length.
-#[inline(always)]
-pub(super) fn add_multiple(sum: &mut [f64], factor: f64, x: &[f64]) {
-    for (sum, x) in sum.iter_mut().zip(x) {
-        *sum += factor * x;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::linalg::kernels::vectorised;
+    use crate::linalg::vector::product;
     use crate::random::{Key, unit_f64};
 
     fn numbers(seed: u64, count: usize) -> Vec<f64> {

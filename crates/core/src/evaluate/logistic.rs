@@ -18,11 +18,9 @@ use rayon::prelude::*;
 
 use super::Vectors;
 use super::curvature::{Curvature, deviations, moments};
-use super::kernels::{
-    GROUP, LANES, add_four, add_multiple, block_rows, four_products, product, stride, totals, widen,
-    widen_group,
-};
+use super::kernels::{GROUP, LANES, add_four, block_rows, four_products, stride, totals, widen, widen_group};
 use crate::linalg::kernels::vectorised;
+use crate::linalg::vector::{add_multiple, product};
 
 /// A fit has converged when F is above its minimum by no more than this share, as far as the curvature tells,
 const GAP: f64 = 1e-9;

@@ -9,9 +9,7 @@
 use rayon::prelude::*;
 
 use super::kernels::vectorised;
-
-/// Numbers that a sum takes at once.
-const LANES: usize = 8;
+use super::vector;
 
 /// Rows of a matrix that a task changes.
 const TASK_ROWS: usize = 64;
@@ -225,28 +223,19 @@ fn turn_all(vectors: &mut [f64], rotations: &[Rotation]) {
     }
 }
 
-/// The inner product, in lanes that are added in a fixed order.
+/// The inner product, on wide vectors.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     vectorised(
         #[inline(always)]
-        || {
-            let mut sums = [0.0; LANES];
-            let ((a_chunks, a_rest), (b_chunks, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-            for (a, b) in a_chunks.iter().zip(b_chunks) {
-                let (old, a, b) = (sums, *a, *b);
-                sums = std::array::from_fn(|lane| old[lane] + a[lane] * b[lane]);
-            }
-            let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-            sums.iter().sum::<f64>() + rest
-        },
+        || vector::product(a, b),
     )
 }
 
-/// `sum += factor x`.
+/// `sum += factor x`, likewise.
 fn add_multiple(sum: &mut [f64], factor: f64, x: &[f64]) {
     vectorised(
         #[inline(always)]
-        || sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += factor * x),
+        || vector::add_multiple(sum, factor, x),
     );
 }
 

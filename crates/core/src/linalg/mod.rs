@@ -4,7 +4,8 @@
 //! - [`Tiles`]: the form in which they are factorised: row blocks x column panels that fit the first cache.
 //! - [`Dense`]: tall, narrow factors with padded rows.
 //! - `svd`: the leading singular values and vectors of tiles; `eigen`: those of small symmetric matrices.
-//! - `kernels`: the passes over tiles; `gram`: small products of factors; `gemm`: products of wide dense matrices.
+//! - `kernels`: the passes over tiles; `gram`: small products of factors; `gemm`: products of wide dense matrices;
+//!   `vector`: products and sums of vectors.
 //!
 //! All kernels multiply and add in two roundings, never in one (no FMA), and every sum has one fixed order. So
 //! the vector width that the machine offers changes the speed and not a single bit of the result.
@@ -21,6 +22,7 @@ mod real;
 pub(crate) mod sum;
 pub mod svd;
 mod tiles;
+pub(crate) mod vector;
 
 pub(crate) use aligned::Aligned;
 pub use csr::Csr;

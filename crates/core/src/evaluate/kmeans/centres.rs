@@ -4,9 +4,8 @@
 //! more than that to any other.
 
 use super::Nodes;
-use crate::evaluate::kernels::{
-    GROUP, LANES, Lanes, add_multiple, four_distances, four_products, product, stride, totals,
-};
+use crate::evaluate::kernels::{GROUP, LANES, Lanes, four_distances, four_products, stride, totals};
+use crate::linalg::vector::{add_multiple, product};
 
 /// A share of the squared lengths that rounding cannot exceed in vectors of less than a hundred thousand columns.
 const ROUNDING: f64 = 1e-11;

@@ -6,8 +6,9 @@ use rayon::prelude::*;
 
 use super::Nodes;
 use super::centres::{Centres, Scratch};
-use crate::evaluate::kernels::{add_multiple, block_rows};
+use crate::evaluate::kernels::block_rows;
 use crate::linalg::kernels::vectorised;
+use crate::linalg::vector::add_multiple;
 use crate::random::{Stream, unit_f64};
 
 impl Nodes<'_> {

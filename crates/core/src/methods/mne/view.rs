@@ -13,6 +13,7 @@
 //! Invariant: rows of X and vectors of nodes have the padding of [`Table`], which stays zero.
 
 use crate::linalg::kernels::vectorised;
+use crate::linalg::vector::add_multiple;
 use crate::random::{Key, Stream};
 use crate::sampling::Alias;
 use crate::sgd::{Pair, Table, Target, product, update_outputs};
@@ -85,13 +86,6 @@ impl Extras {
         let factor = (MOST_NORM / square.sqrt()).min(1.0);
         self.matrix.iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
         self.square = square * factor * factor;
-    }
-}
-
-#[inline(always)]
-fn add_multiple(sum: &mut [f32], factor: f32, x: &[f32]) {
-    for (sum, x) in sum.iter_mut().zip(x) {
-        *sum += factor * x;
     }
 }
 

@@ -4,6 +4,7 @@
 //! `y = sigmoid(w x_i)`, each label by itself. Z and W go down the gradient of the cross-entropy, over the mean of the
 //! labelled nodes: at most 100 steps, of a size that starts at 0.1 and is halved whenever the error has risen.
 
+use crate::linalg::vector::{add_multiple, product};
 use crate::random::{Key, unit_f64};
 
 const MOST_STEPS: usize = 100;
@@ -39,7 +40,7 @@ impl Attention {
     /// The weight of each view for a node; they add up to 1.
     pub(super) fn weights(&self, views: &[Vec<f64>]) -> Vec<f64> {
         let feature = mean(views);
-        let scores: Vec<f64> = self.views.iter().map(|z| dot(z, &feature)).collect();
+        let scores: Vec<f64> = self.views.iter().map(|z| product(z, &feature)).collect();
         let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let parts: Vec<f64> = scores.iter().map(|score| libm::exp(score - highest)).collect();
         let whole: f64 = parts.iter().sum();
@@ -76,7 +77,7 @@ impl Attention {
             let vector = combined(&weights, &example.views);
             let mut d_vector = vec![0.0; vector.len()];
             for (label, (w, d_w)) in (0u32..).zip(self.labels.iter().zip(&mut gradient.labels)) {
-                let (score, has) = (dot(w, &vector), example.labels.binary_search(&label).is_ok());
+                let (score, has) = (product(w, &vector), example.labels.binary_search(&label).is_ok());
                 let target = f64::from(u8::from(has));
                 error += share * (score.max(0.0) + libm::log1p(libm::exp(-score.abs())) - target * score);
                 let rest = share * (1.0 / (1.0 + libm::exp(-score)) - target);
@@ -84,8 +85,8 @@ impl Attention {
                 add_multiple(&mut d_vector, rest, w);
             }
             // Through the softmax: what raises one weight lowers the others.
-            let d_weights: Vec<f64> = example.views.iter().map(|view| dot(&d_vector, view)).collect();
-            let common = dot(&d_weights, &weights);
+            let d_weights: Vec<f64> = example.views.iter().map(|view| product(&d_vector, view)).collect();
+            let common = product(&d_weights, &weights);
             let feature = mean(&example.views);
             for ((d_z, weight), d_weight) in gradient.views.iter_mut().zip(&weights).zip(&d_weights) {
                 add_multiple(d_z, weight * (d_weight - common), &feature);
@@ -104,14 +105,6 @@ pub(super) fn combined(weights: &[f64], views: &[Vec<f64>]) -> Vec<f64> {
 
 fn mean(views: &[Vec<f64>]) -> Vec<f64> {
     combined(&vec![1.0 / views.len() as f64; views.len()], views)
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn add_multiple(sum: &mut [f64], factor: f64, x: &[f64]) {
-    sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += factor * x);
 }
 
 #[cfg(test)]

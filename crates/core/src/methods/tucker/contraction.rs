@@ -13,6 +13,7 @@ use super::dropout::Dropout;
 use super::model::Parameters;
 use crate::linalg::Real;
 use crate::linalg::kernels::vectorised;
+use crate::linalg::vector::add_multiple;
 use crate::random::Key;
 
 /// Dimensions of the subject that a task takes together.
@@ -204,15 +205,11 @@ impl<T: Real> Mask<T> {
 }
 
 #[inline(always)]
-fn add_multiple<T: Real>(sum: &mut [T], factor: T, x: &[T]) {
-    sum.iter_mut().zip(x).for_each(|(sum, &x)| *sum += factor * x);
-}
-
-#[inline(always)]
 fn add_masked<T: Real>(sum: &mut [T], factor: T, x: &[T], mask: &[T]) {
     sum.iter_mut().zip(x).zip(mask).for_each(|((sum, &x), &mask)| *sum += factor * (mask * x));
 }
 
+/// The inner product. Twice the lanes of `linalg::vector`, since numbers here are half as wide and this is the inner loop.
 #[inline(always)]
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let mut sums = [T::ZERO; LANES];
