@@ -1,20 +1,8 @@
 //! The logistic function for several numbers at once, exact to a few units in the last place.
 //!
-//! `e^z = 2^k e^r` with `k` the nearest whole number to `z / ln 2` and `r` what is left, at most `ln 2 / 2`; the
-//! Taylor polynomial of degree 7 is then wrong by less than 1e-8. No table and no cut-off: a table that ends at 6, as in
-//! word2vec, gives no gradient at all to pairs beyond.
+//! No table and no cut-off: a table that ends at 6, as in word2vec, gives no gradient at all to pairs beyond.
 
-use std::f32::consts::LOG2_E;
-
-/// ln 2 in two parts: the product of the first with a whole number below 2^9 is exact.
-const LN_2_HIGH: f32 = 0.693_359_4;
-const LN_2_LOW: f32 = -2.121_944_4e-4;
-
-/// Added to a number below 2^22, this rounds it to a whole one, which then stands in the last bits of the sum.
-const ROUNDER: f32 = 12_582_912.0;
-
-/// The exponent of 1.
-const ONE: u32 = 127 << 23;
+use crate::linalg::Real;
 
 /// `1 / (1 + e^-z)` of each.
 #[inline(always)]
@@ -22,15 +10,9 @@ pub(super) fn sigmoid<const N: usize>(z: [f32; N]) -> [f32; N] {
     let mut found = z;
     // A plain loop: closures over arrays are not always inlined, and then know nothing of wide vectors.
     for x in &mut found {
-        // Beyond 87 the exponent of e^-z would not fit; s is 0 or 1 to f32 long before.
-        let away = (-*x).clamp(-87.0, 87.0);
-        let rounded = away * LOG2_E + ROUNDER;
-        let whole = rounded - ROUNDER;
-        let r = (away - whole * LN_2_HIGH) - whole * LN_2_LOW;
-        let tail = 1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0 + r * (1.0 / 5040.0)));
-        let exponential = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * tail)));
-        let power = f32::from_bits((rounded.to_bits() << 23).wrapping_add(ONE));
-        *x = 1.0 / (1.0 + exponential * power);
+        // Beyond 87 the answer would no longer be a normal number. By its full name: `f32` has an `exp` of its own, which
+        // differs from machine to machine.
+        *x = 1.0 / (1.0 + Real::exp((-*x).clamp(-87.0, 87.0)));
     }
     found
 }
