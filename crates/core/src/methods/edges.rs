@@ -10,10 +10,11 @@
 use std::ops::Range;
 
 use super::Task;
+use super::walks::Steps;
 use crate::error::{Error, Result};
 use crate::linalg::Csr;
 use crate::network::View;
-use crate::random::{Key, Stream, unit_f64};
+use crate::random::{Key, Stream};
 use crate::sampling::Alias;
 use crate::sgd::{Corpus, Pair, Rate};
 
@@ -87,6 +88,7 @@ impl<'a> Edges<'a> {
         starts: usize,
         depth: usize,
     ) -> Corpus<impl Fn(usize, &mut Vec<Pair>) + Sync + '_> {
+        let steps = (depth > 1).then(|| Steps::new(self.adjacency, true));
         let fill = move |block: usize, pairs: &mut Vec<Pair>| {
             let mut stream = Stream::new(self.key.with(block as u64));
             for _ in block * BLOCK..starts.min((block + 1) * BLOCK) {
@@ -94,25 +96,15 @@ impl<'a> Edges<'a> {
                 let (input, mut output) = (self.sources[edge], self.adjacency.indices()[edge]);
                 pairs.push(Pair { input, output });
                 for _ in 1..depth {
-                    let Some(next) = self.step(output, &mut stream) else { break };
+                    let Some(next) = steps.as_ref().and_then(|steps| steps.next(output, &mut stream)) else {
+                        break;
+                    };
                     output = next;
                     pairs.push(Pair { input, output });
                 }
             }
         };
         Corpus { blocks: starts.div_ceil(BLOCK), block_pairs: (BLOCK * depth) as f64, fill }
-    }
-
-    /// A neighbour by weight; none where no edge leaves.
-    fn step(&self, node: u32, stream: &mut Stream) -> Option<u32> {
-        let (others, weights) = self.adjacency.row(node as usize);
-        let mut left = unit_f64(stream.next_u64()) * weights.iter().sum::<f64>();
-        let passed = weights.iter().position(|weight| {
-            left -= weight;
-            left < 0.0
-        });
-        // Rounding may leave a last crumb: it belongs to the last neighbour.
-        passed.map(|at| others[at]).or(others.last().copied())
     }
 }
 

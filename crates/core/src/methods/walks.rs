@@ -35,14 +35,14 @@ named! { DeadEnd:
 
 /// Steps along the edges of one view.
 #[derive(Clone, Debug)]
-struct Steps<'a> {
+pub(super) struct Steps<'a> {
     adjacency: &'a Csr<f64>,
     /// Sums of the weights of each row up to each entry, where weights count.
     sums: Option<Vec<f64>>,
 }
 
 impl<'a> Steps<'a> {
-    fn new(adjacency: &'a Csr<f64>, weighted: bool) -> Self {
+    pub(super) fn new(adjacency: &'a Csr<f64>, weighted: bool) -> Self {
         let row_sums = |row: usize| {
             let weights = adjacency.row(row).1.iter();
             weights.scan(0.0, |sum, weight| {
@@ -55,7 +55,7 @@ impl<'a> Steps<'a> {
     }
 
     /// A neighbour; none where there is no edge.
-    fn next(&self, node: u32, stream: &mut Stream) -> Option<u32> {
+    pub(super) fn next(&self, node: u32, stream: &mut Stream) -> Option<u32> {
         let (neighbours, _) = self.adjacency.row(node as usize);
         let last = neighbours.len().checked_sub(1)?;
         let bits = stream.next_u64();
