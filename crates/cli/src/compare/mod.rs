@@ -15,12 +15,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use manyview::evaluate::Labels;
+use manyview::evaluate::{ClassifySettings, Labels};
 use manyview::io::{Finished, OutputFolder, read_npy, write_npy};
 use manyview::layout::layout;
 use manyview::overlap::{Overlap, overlaps};
 use manyview::parallel::Pool;
-use manyview::{Embedding, Error, Network};
+use manyview::{Config, Embedding, Error, Network};
 use serde::Serialize;
 
 use crate::args::CompareArgs;
@@ -84,12 +84,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
 
 /// Refuses what makes no sense before a large file is read.
 fn check(args: &CompareArgs) -> Result<()> {
-    manyview::Config { dim: args.dim, threads: args.threads, ..manyview::Config::default() }.check()?;
-    let c = args.c.first().copied().unwrap_or(manyview::evaluate::Cost::Auto);
-    let settings = manyview::evaluate::ClassifySettings::default();
+    Config { dim: args.dim, threads: args.threads, ..Config::default() }.check()?;
     let (train, repeats) = (args.train.clone(), args.repeats);
-    manyview::evaluate::ClassifySettings { train, repeats, c, ..settings }.check()?;
-    Ok(())
+    Ok(ClassifySettings { train, repeats, ..ClassifySettings::default() }.check()?)
 }
 
 struct Comparison<'a> {
