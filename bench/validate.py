@@ -50,6 +50,7 @@ SETS = {
         "6 of 8 consensus": "--consensus-stages 6",
         "7 of 8 consensus": "--consensus-stages 7",
     },
+    # And each view alone, see views().
     "presets": {"default": "", "paper": "--preset paper", "authors": "--preset authors"},
 }
 
@@ -81,8 +82,9 @@ def score(network, options, seed, repeats):
 
 
 def views(network):
-    lists = (path for path in sorted(network.iterdir()) if not path.name.startswith(("labels", "SOURCE")))
-    return {f"{path.name.split('.')[0]} alone": f"--view {path.name.split('.')[0]}={path}" for path in lists}
+    """The default settings on each view alone; the nodes are those of all."""
+    names = (path.name.split(".")[0] for path in sorted(network.iterdir()) if not path.name.startswith(("labels", "SOURCE")))
+    return {f"{name} alone": f"--view-only {name}" for name in names}
 
 
 def run(arguments):
@@ -96,8 +98,9 @@ def run(arguments):
         if not done:
             rows.writeheader()
         for seed in range(arguments.seeds):
-            for variant, options in SETS[arguments.set].items():
-                for network in networks:
+            for network in networks:
+                variants = SETS[arguments.set] | (views(network) if arguments.set == "presets" else {})
+                for variant, options in variants.items():
                     if (network.name, variant, str(seed)) in done:
                         continue
                     found = score(network, options, seed, arguments.repeats)
