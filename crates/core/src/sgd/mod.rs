@@ -29,7 +29,7 @@ mod train;
 mod tree;
 mod update;
 
-pub(crate) use noise::Noise;
+pub(crate) use noise::{Noise, damped};
 pub(crate) use order::train_in_order;
 pub(crate) use parts::Parts;
 pub(crate) use steps::{Clash, Negatives};

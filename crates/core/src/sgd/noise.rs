@@ -32,9 +32,9 @@ impl Noise {
         Noise { parts: Alias::new(&totals), shares, places }
     }
 
-    /// The usual law: counts to the power of 3/4.
+    /// The usual law, see [`damped`].
     pub(crate) fn of_counts(parts: &Parts, counts: &[f64]) -> Self {
-        let weights: Vec<f64> = counts.iter().map(|&count| count.powf(0.75)).collect();
+        let weights: Vec<f64> = counts.iter().map(|&count| damped(count)).collect();
         Self::new(parts, &weights)
     }
 
@@ -52,6 +52,12 @@ impl Noise {
     pub(super) fn places(&self, part: usize) -> Option<&Alias> {
         self.places[part].as_ref()
     }
+}
+
+/// A count to the power of 3/4. By roots, which are the same on every machine; `powf` is not.
+pub(crate) fn damped(count: f64) -> f64 {
+    let root = count.sqrt();
+    root * root.sqrt()
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::linalg::Csr;
 use crate::network::{Network, View};
 use crate::random::{Key, Stream, text_key};
 use crate::sampling::Alias;
-use crate::sgd::{Clash, Pair, Parts, Rate, Table};
+use crate::sgd::{Clash, Pair, Parts, Rate, Table, damped};
 
 /// Settings of MNE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -195,7 +195,7 @@ impl Mne {
             let key = key.with(2).with(text_key(&view.name));
             let walks = self.walks(&view.adjacency, key.with(0));
             let counts = walks.counts(pool, &mut |_| task.tell("walks", 0.0))?;
-            let weights: Vec<f64> = counts.iter().map(|&count| (count as f64).powf(0.75)).collect();
+            let weights: Vec<f64> = counts.iter().map(|&count| damped(count as f64)).collect();
             Ok(ViewWalks { walks, counts, noise: Alias::new(&weights), key })
         };
         network.views().iter().map(of_view).collect()
