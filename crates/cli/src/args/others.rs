@@ -60,7 +60,7 @@ pub(crate) struct OtherArgs {
     /// First or second order: 1, 2 (mtne-c)
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) order: Option<usize>,
-    /// Shrinking of vectors (mtne-c), fall of the learning rate from epoch to epoch (tucker)
+    /// Shrinking of vectors (mtne-c, mve), fall of the learning rate from epoch to epoch (tucker)
     #[arg(long, value_name = "X")]
     pub(crate) decay: Option<f64>,
     /// What to give out: all, common, mean (mtne-c)
@@ -78,12 +78,24 @@ pub(crate) struct OtherArgs {
     /// Pull of the common vector on each view's (mve)
     #[arg(long, value_name = "X")]
     pub(crate) regularise: Option<f64>,
+    /// Pull on views by their votes: yes or no (mve)
+    #[arg(long, value_name = "YES", value_parser = switch)]
+    pub(crate) by_votes: Option<bool>,
+    /// Nodes to set pairs against, by their edges in all views or in one: pooled, view (mve)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) noise: Option<String>,
     /// Weigh views by labels of some nodes, given with --labels: yes or no (mve)
     #[arg(long, value_name = "YES", value_parser = switch)]
     pub(crate) attention: Option<bool>,
     /// So many labelled nodes at most (mve)
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) labelled: Option<usize>,
+    /// What votes are read from: mean, concat (mve)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) feature: Option<String>,
+    /// How votes are judged: logistic, square (mve)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) loss: Option<String>,
     /// Scale vectors to length 1: yes or no (mve)
     #[arg(long, value_name = "YES", value_parser = switch)]
     pub(crate) unit: Option<bool>,

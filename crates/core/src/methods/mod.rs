@@ -4,8 +4,8 @@
 //! `paper` is what the paper of MNMF used (or the method's own paper, where that one is silent). Names of settings are the same in Rust, on the
 //! command line, in Python and in `run.json`; [`Model::new`] makes a model from names and values.
 //!
-//! Invariant: vectors follow from the network, the settings and the seed alone; not from the number of threads (unless
-//! `fast` is asked for), nor from the order of views where a method treats them alike.
+//! Invariant: vectors follow from the network, the settings and the seed alone; not from the number of threads, nor
+//! from the order of views where a method treats them alike.
 //!
 //! Methods of a single view are run on each view, `dim` columns for each, side by side.
 
@@ -42,7 +42,7 @@ pub use metapath2vec::{Metapath2Vec, all_paths, usual_paths};
 pub use mne::Mne;
 pub use mtne::{Give, MtneC};
 pub use multinmf::MultiNmf;
-pub use mve::{Mve, Pairs};
+pub use mve::{Feature, Loss, Mve, NoiseOf, Pairs};
 pub use near::Near;
 pub use netmf::{Factor, NetMf, NetMfConcat, NetMfSum};
 pub use pte::{Pte, Sources};

@@ -1,9 +1,11 @@
 //! Which views a node's vector should listen to, learnt from the labels of a few nodes.
 //!
-//! With `f_i = mean_k x_i^k`: weights `l_i = softmax_k(z_k f_i)`, vector `x_i = sum_k l_ik x_i^k`, and labels
-//! `y = sigmoid(w x_i)`, each label by itself. Z and W go down the gradient of the cross-entropy, over the mean of the
-//! labelled nodes: at most 100 steps, of a size that starts at 0.1 and is halved whenever the error has risen.
+//! With `f_i` the mean of the views' vectors or all of them end to end: weights `l_i = softmax_k(z_k f_i)` and the vector
+//! `x_i = sum_k l_ik x_i^k`. A label, each by itself, is told by `sigmoid(w x_i)` and judged by cross-entropy, or told by
+//! `w x_i` and judged by half the square of what is wrong. Z and W go down the gradient of the mean error of the labelled
+//! nodes: at most 100 steps, of a size that starts at 0.1 and is halved whenever the error has risen.
 
+use super::{Feature, Loss};
 use crate::linalg::vector::{add_multiple, product};
 use crate::random::{Key, unit_f64};
 
@@ -20,26 +22,41 @@ pub(super) struct Example {
     pub(super) labels: Vec<u32>,
 }
 
-/// What is learnt: a row of `dim` for each view, and one for each label.
+/// What is learnt: a row as wide as the feature for each view, and one of `dim` for each label.
 #[derive(Clone, Debug)]
 pub(super) struct Attention {
     views: Vec<Vec<f64>>,
     labels: Vec<Vec<f64>>,
+    rule: Rule,
+}
+
+/// How it is learnt.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rule {
+    pub(super) feature: Feature,
+    pub(super) loss: Loss,
 }
 
 impl Attention {
     /// Between -1/2 and 1/2, divided by the dimension. `view_keys` are the random numbers of each view.
-    pub(super) fn start(dim: usize, view_keys: &[Key], labels: usize, key: Key) -> Self {
-        let random = |key: Key| (0..dim).map(|at| (unit_f64(key.at(at, 0)) - 0.5) / dim as f64).collect();
+    pub(super) fn start(dim: usize, view_keys: &[Key], labels: usize, key: Key, rule: Rule) -> Self {
+        let random = |key: Key, width: usize| {
+            (0..width).map(|at| (unit_f64(key.at(at, 0)) - 0.5) / dim as f64).collect()
+        };
+        let width = match rule.feature {
+            Feature::Mean => dim,
+            Feature::Concat => dim * view_keys.len(),
+        };
         Attention {
-            views: view_keys.iter().map(|&key| random(key)).collect(),
-            labels: (0..labels as u64).map(|label| random(key.with(label))).collect(),
+            views: view_keys.iter().map(|&key| random(key, width)).collect(),
+            labels: (0..labels as u64).map(|label| random(key.with(label), dim)).collect(),
+            rule,
         }
     }
 
     /// The weight of each view for a node; they add up to 1.
     pub(super) fn weights(&self, views: &[Vec<f64>]) -> Vec<f64> {
-        let feature = mean(views);
+        let feature = self.rule.feature.of(views);
         let scores: Vec<f64> = self.views.iter().map(|z| product(z, &feature)).collect();
         let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let parts: Vec<f64> = scores.iter().map(|score| libm::exp(score - highest)).collect();
@@ -69,7 +86,8 @@ impl Attention {
     /// The mean error of the examples, and its gradient.
     fn gradient(&self, examples: &[Example]) -> (f64, Attention) {
         let zeros = |rows: &[Vec<f64>]| rows.iter().map(|row| vec![0.0; row.len()]).collect::<Vec<_>>();
-        let mut gradient = Attention { views: zeros(&self.views), labels: zeros(&self.labels) };
+        let mut gradient =
+            Attention { views: zeros(&self.views), labels: zeros(&self.labels), rule: self.rule };
         let share = 1.0 / examples.len() as f64;
         let mut error = 0.0;
         for example in examples {
@@ -78,16 +96,15 @@ impl Attention {
             let mut d_vector = vec![0.0; vector.len()];
             for (label, (w, d_w)) in (0u32..).zip(self.labels.iter().zip(&mut gradient.labels)) {
                 let (score, has) = (product(w, &vector), example.labels.binary_search(&label).is_ok());
-                let target = f64::from(u8::from(has));
-                error += share * (score.max(0.0) + libm::log1p(libm::exp(-score.abs())) - target * score);
-                let rest = share * (1.0 / (1.0 + libm::exp(-score)) - target);
-                add_multiple(d_w, rest, &vector);
-                add_multiple(&mut d_vector, rest, w);
+                let (one, slope) = self.rule.loss.of(score, f64::from(u8::from(has)));
+                error += share * one;
+                add_multiple(d_w, share * slope, &vector);
+                add_multiple(&mut d_vector, share * slope, w);
             }
             // Through the softmax: what raises one weight lowers the others.
             let d_weights: Vec<f64> = example.views.iter().map(|view| product(&d_vector, view)).collect();
             let common = product(&d_weights, &weights);
-            let feature = mean(&example.views);
+            let feature = self.rule.feature.of(&example.views);
             for ((d_z, weight), d_weight) in gradient.views.iter_mut().zip(&weights).zip(&d_weights) {
                 add_multiple(d_z, weight * (d_weight - common), &feature);
             }
@@ -103,8 +120,26 @@ pub(super) fn combined(weights: &[f64], views: &[Vec<f64>]) -> Vec<f64> {
     sum
 }
 
-fn mean(views: &[Vec<f64>]) -> Vec<f64> {
-    combined(&vec![1.0 / views.len() as f64; views.len()], views)
+impl Feature {
+    fn of(self, views: &[Vec<f64>]) -> Vec<f64> {
+        match self {
+            Feature::Mean => combined(&vec![1.0 / views.len() as f64; views.len()], views),
+            Feature::Concat => views.concat(),
+        }
+    }
+}
+
+impl Loss {
+    /// The error of a score whose target is 0 or 1, and its slope.
+    fn of(self, score: f64, target: f64) -> (f64, f64) {
+        match self {
+            Loss::Logistic => {
+                let error = score.max(0.0) + libm::log1p(libm::exp(-score.abs())) - target * score;
+                (error, 1.0 / (1.0 + libm::exp(-score)) - target)
+            }
+            Loss::Square => ((score - target).powi(2) / 2.0, score - target),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -115,9 +150,16 @@ mod tests {
         (0..count).map(|at| 2.0 * unit_f64(Key::new(seed).at(at, 0)) - 1.0).collect()
     }
 
-    fn attention() -> Attention {
-        let rows = |seeds: std::ops::Range<u64>| seeds.map(|seed| numbers(seed, 4)).collect();
-        Attention { views: rows(1..4), labels: rows(4..6) }
+    /// Three views, two labels, four columns.
+    fn attention(rule: Rule) -> Attention {
+        let width = if rule.feature == Feature::Mean { 4 } else { 12 };
+        let rows =
+            |seeds: std::ops::Range<u64>, width: usize| seeds.map(|seed| numbers(seed, width)).collect();
+        Attention { views: rows(1..4, width), labels: rows(4..6, 4), rule }
+    }
+
+    fn rules() -> impl Iterator<Item = Rule> {
+        Feature::ALL.into_iter().flat_map(|feature| Loss::ALL.map(|loss| Rule { feature, loss }))
     }
 
     fn examples(count: u64) -> Vec<Example> {
@@ -130,24 +172,27 @@ mod tests {
 
     #[test]
     fn gradients_are_finite_differences() {
-        let (attention, examples) = (attention(), examples(5));
-        let (_, gradient) = attention.gradient(&examples);
-        let slope = |change: &dyn Fn(&mut Attention, f64)| {
-            let error = |step: f64| {
-                let mut moved = attention.clone();
-                change(&mut moved, step);
-                moved.gradient(&examples).0
+        for rule in rules() {
+            let (attention, examples) = (attention(rule), examples(5));
+            let (_, gradient) = attention.gradient(&examples);
+            let check = |found: f64, change: &dyn Fn(&mut Attention, f64)| {
+                let error = |step: f64| {
+                    let mut moved = attention.clone();
+                    change(&mut moved, step);
+                    moved.gradient(&examples).0
+                };
+                let slope = (error(1e-6) - error(-1e-6)) / 2e-6;
+                assert!((found - slope).abs() < 1e-8, "{rule:?}: {found} and {slope}");
             };
-            (error(1e-6) - error(-1e-6)) / 2e-6
-        };
-        for at in 0..4 {
-            for view in 0..3 {
-                let expected = slope(&|moved, step| moved.views[view][at] += step);
-                assert!((gradient.views[view][at] - expected).abs() < 1e-8);
+            for (view, row) in gradient.views.iter().enumerate() {
+                for (at, &found) in row.iter().enumerate() {
+                    check(found, &|moved, step| moved.views[view][at] += step);
+                }
             }
-            for label in 0..2 {
-                let expected = slope(&|moved, step| moved.labels[label][at] += step);
-                assert!((gradient.labels[label][at] - expected).abs() < 1e-8);
+            for (label, row) in gradient.labels.iter().enumerate() {
+                for (at, &found) in row.iter().enumerate() {
+                    check(found, &|moved, step| moved.labels[label][at] += step);
+                }
             }
         }
     }
@@ -155,18 +200,19 @@ mod tests {
     #[test]
     fn weights_add_up_to_one_and_a_single_view_has_all() {
         let views = &examples(1)[0].views;
-        let weights = attention().weights(views);
-        assert!(
-            (weights.iter().sum::<f64>() - 1.0).abs() < 1e-12 && weights.iter().all(|&weight| weight > 0.0)
-        );
-        let alone = Attention { views: vec![numbers(1, 4)], labels: Vec::new() };
+        for rule in rules() {
+            let weights = attention(rule).weights(views);
+            let sum: f64 = weights.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-12 && weights.iter().all(|&weight| weight > 0.0), "{rule:?}");
+        }
+        let alone = Attention { views: vec![numbers(1, 4)], labels: Vec::new(), rule: Rule::default() };
         assert_eq!(alone.weights(&views[..1]), [1.0]);
         assert_eq!(combined(&[1.0], &views[..1]), views[0]);
     }
 
     #[test]
     fn equal_views_keep_equal_weights() {
-        let mut attention = Attention { views: vec![vec![0.0; 4]; 3], ..attention() };
+        let mut attention = Attention { views: vec![vec![0.0; 4]; 3], ..attention(Rule::default()) };
         let same = |example: Example| Example { views: vec![example.views[0].clone(); 3], ..example };
         let examples: Vec<Example> = examples(6).into_iter().map(same).collect();
         let before = attention.gradient(&examples).0;
@@ -188,12 +234,14 @@ mod tests {
             Example { views, labels: vec![(seed % 2) as u32] }
         };
         let examples: Vec<Example> = (0..60).map(example).collect();
-        let mut attention = Attention::start(2, &[Key::new(1), Key::new(2)], 2, Key::new(3));
-        for _ in 0..20 {
-            attention.learn(&examples);
+        for rule in rules() {
+            let mut attention = Attention::start(2, &[Key::new(1), Key::new(2)], 2, Key::new(3), rule);
+            for _ in 0..20 {
+                attention.learn(&examples);
+            }
+            let first = examples.iter().map(|example| attention.weights(&example.views)[0]);
+            let mean = first.sum::<f64>() / 60.0;
+            assert!(mean > 0.7, "{rule:?}: {mean}");
         }
-        let mean: f64 =
-            examples.iter().map(|example| attention.weights(&example.views)[0]).sum::<f64>() / 60.0;
-        assert!(mean > 0.7, "{mean}");
     }
 }

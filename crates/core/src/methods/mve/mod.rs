@@ -4,9 +4,10 @@
 //! `x_i = sum_k l_ik x_i^k` is the result. The votes l are 1 / K, or learnt from labels ([`attention`]). Between two counts of
 //! the votes, x_i stands still, and each step also moves `x_i^k` towards it.
 //!
-//! After Qu, Tang, Shang, Ren, Zhang and Han (2017), by their program where it differs from the paper: pooled noise, a
-//! penalty that all views pay alike, a further decay of 1e-4, and attention on the mean of the views' vectors. Their
-//! program starts with random votes for one epoch; here these are 1 / K.
+//! After Qu, Tang, Shang, Ren, Zhang and Han (2017), whose paper and program differ. The defaults are the program's: pooled
+//! noise, a penalty that all views pay alike, a further decay of 1e-4, attention on the mean of the views' vectors, taught by
+//! the logistic loss. The paper's are `noise = "view"`, `by_votes`, `decay = 0`, `feature = "concat"` and `loss = "square"`.
+//! Their program starts with random votes for one epoch; here these are 1 / K.
 //!
 //! Invariant: labels are read where `attention` is on, and those of at most `labelled` nodes.
 
@@ -16,7 +17,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use self::attention::{Attention, Example, combined};
+use self::attention::{Attention, Example, Rule, combined};
 use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate};
 use super::skipgram::SkipGram;
 use super::walks::{DeadEnd, Walks};
@@ -27,9 +28,6 @@ use crate::evaluate::Labels;
 use crate::network::View;
 use crate::random::{Key, text_key};
 use crate::sgd::{Clash, Corpus, Negatives, Noise, Pair, Parts, Table, Tables, Training, train};
-
-/// What the program takes off a vector in each step, whatever the rate.
-const DECAY: f32 = 1e-4;
 
 /// Settings of MVE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,10 +51,20 @@ pub struct Mve {
     pub epochs: usize,
     /// How strongly a view's vector is drawn to the common one.
     pub regularise: f64,
+    /// Whether views that have more of a node's votes are drawn more strongly.
+    pub by_votes: bool,
+    /// The share of a vector that each step takes off, whatever the rate.
+    pub decay: f64,
+    /// What the random nodes are drawn by.
+    pub noise: NoiseOf,
     /// Whether votes are learnt from labels, when there are some. Else all views count the same: unsupervised.
     pub attention: bool,
     /// Labelled nodes that votes are learnt from, at most.
     pub labelled: usize,
+    /// What a node's votes are read from.
+    pub feature: Feature,
+    /// What votes that tell labels badly cost.
+    pub loss: Loss,
     /// Whether vectors are scaled to length 1 in the end.
     pub unit: bool,
 }
@@ -73,6 +81,50 @@ pub enum Pairs {
 named! { Pairs:
     Walks = "walks", "nodes near each other in walks of a view";
     Edges = "edges", "ends of edges, drawn by weight";
+}
+
+/// What random nodes are drawn by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoiseOf {
+    /// Degrees in all views: the program.
+    Pooled,
+    /// Degrees in the view of the pair: the paper.
+    View,
+}
+
+named! { NoiseOf:
+    Pooled = "pooled", "by their shares of the edges of all views";
+    View = "view", "by their edges in the view of the pair";
+}
+
+/// What a node's votes are read from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Feature {
+    /// The mean of its vectors: the program.
+    #[default]
+    Mean,
+    /// Its vectors end to end: the paper.
+    Concat,
+}
+
+named! { Feature:
+    Mean = "mean", "the mean of a node's vectors";
+    Concat = "concat", "a node's vectors end to end";
+}
+
+/// What a label told badly costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Loss {
+    /// Cross-entropy of a logistic model: the program.
+    #[default]
+    Logistic,
+    /// Squares of a linear model: the paper.
+    Square,
+}
+
+named! { Loss:
+    Logistic = "logistic", "cross-entropy of a logistic model of the labels";
+    Square = "square", "squares of a linear model of the labels";
 }
 
 impl Default for Mve {
@@ -93,8 +145,13 @@ impl Rival for Mve {
             rate: 0.025,
             epochs: 20,
             regularise: 0.05,
+            by_votes: false,
+            decay: 1e-4,
+            noise: NoiseOf::Pooled,
             attention: true,
             labelled: 200,
+            feature: Feature::Mean,
+            loss: Loss::Logistic,
             unit: true,
         }
     }
@@ -123,6 +180,10 @@ impl Rival for Mve {
             return complain(format!(
                 "regularise = {regularise} is not from 0 to 1 / rate; the usual choice is 0.05"
             ));
+        }
+        if !(0.0..1.0).contains(&self.decay) {
+            let decay = self.decay;
+            return complain(format!("decay = {decay} is not from 0 to below 1; the usual choice is 0.0001"));
         }
         Ok(())
     }
@@ -173,10 +234,14 @@ impl Mve {
     fn train(&self, task: &mut Task<'_, '_>, labels: Option<&Labels>) -> Result<Trained> {
         let (named, nodes, dim, pool) = (by_name(task), task.network.nodes().len(), task.dim, task.pool);
         let views: Vec<&View> = named.iter().map(|&(_, view)| view).collect();
-        let mut coming = vec![0.0; nodes];
-        views.iter().for_each(|view| add_shares(&mut coming, &Weights::of(view).coming));
-        let parts = Parts::of(&coming);
-        let noise = Noise::of_counts(&parts, &coming);
+        let coming: Vec<Vec<f64>> = views.iter().map(|view| Weights::of(view).coming).collect();
+        let mut pooled = vec![0.0; nodes];
+        coming.iter().for_each(|counts| add_shares(&mut pooled, counts));
+        let parts = Parts::of(&pooled);
+        let noise: Vec<Noise> = match self.noise {
+            NoiseOf::Pooled => vec![Noise::of_counts(&parts, &pooled)],
+            NoiseOf::View => coming.iter().map(|counts| Noise::of_counts(&parts, counts)).collect(),
+        };
         let mut contexts = Table::random(parts.clone(), dim, task.key("contexts"));
         let mut trained = Trained {
             views: vec![Table::zeros(parts, dim); views.len()],
@@ -194,14 +259,17 @@ impl Mve {
             corpora[0].block_pairs,
             self.epochs,
         );
-        let negatives = Negatives { noise: &noise, count: self.negative, clash: Clash::Keep };
         for epoch in 0..self.epochs {
             for turn in turns.of_epoch(epoch, self.epochs) {
                 for (at, corpus) in corpora.iter().enumerate() {
-                    let centres = &trained.centres;
+                    let (centres, votes) = (&trained.centres, &trained.votes);
+                    let (regularise, decay) = (self.regularise as f32, self.decay as f32);
                     let drawn = |node: usize, x: &mut [f32], rate: f32| {
-                        draw_near(x, &centres[node * dim..][..dim], rate * self.regularise as f32);
+                        let vote = if self.by_votes { votes[node][at] as f32 } else { 1.0 };
+                        draw_near(x, &centres[node * dim..][..dim], rate * regularise * vote, decay);
                     };
+                    let noise = &noise[at.min(noise.len() - 1)];
+                    let negatives = Negatives { noise, count: self.negative, clash: Clash::Keep };
                     let training =
                         Training { negatives, rate: line_rate(self.rate), key: keys[at].with(1), pool };
                     let mut tables = Tables::Two { inputs: &mut trained.views[at], outputs: &mut contexts };
@@ -234,7 +302,9 @@ impl Mve {
         rows.truncate(self.labelled);
         let pupils = rows.into_iter().map(|row| (row as usize, labels.of(row as usize).to_vec())).collect();
         let keys: Vec<Key> = views.iter().map(|view| task.view_key("attention", &view.name)).collect();
-        let attention = Attention::start(task.dim, &keys, labels.names().len(), task.key("attention labels"));
+        let rule = Rule { feature: self.feature, loss: self.loss };
+        let names = labels.names().len();
+        let attention = Attention::start(task.dim, &keys, names, task.key("attention labels"), rule);
         Ok(Teacher { pupils, attention })
     }
 }
@@ -242,8 +312,8 @@ impl Mve {
 /// Moves a view's vector towards the common one. Inlined, because it runs after every step: a call would go to code
 /// without wide vectors.
 #[inline(always)]
-fn draw_near(x: &mut [f32], centre: &[f32], share: f32) {
-    x.iter_mut().zip(centre).for_each(|(x, &centre)| *x += share * (centre - *x) - DECAY * *x);
+fn draw_near(x: &mut [f32], centre: &[f32], share: f32, decay: f32) {
+    x.iter_mut().zip(centre).for_each(|(x, &centre)| *x += share * (centre - *x) - decay * *x);
 }
 
 impl Trained {

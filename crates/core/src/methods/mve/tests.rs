@@ -4,6 +4,7 @@ use super::*;
 use crate::Network;
 use crate::methods::Progress;
 use crate::methods::tests::network;
+use crate::network::{Duplicates, NetworkBuilder};
 use crate::parallel::Pool;
 
 fn quick(pairs: Pairs) -> Mve {
@@ -115,7 +116,7 @@ fn a_strong_pull_makes_views_agree() {
 #[test]
 fn the_pull_goes_to_the_centre_and_a_little_to_zero() {
     let mut x = [1.0, -2.0, 0.0];
-    draw_near(&mut x, &[3.0, -2.0], 0.25);
+    draw_near(&mut x, &[3.0, -2.0], 0.25, 1e-4);
     assert!(
         (x[0] - (1.5 - 1e-4)).abs() < 1e-6 && (x[1] - (-2.0 + 2e-4)).abs() < 1e-6 && x[2] == 0.0,
         "{x:?}"
@@ -136,6 +137,63 @@ fn the_order_of_views_changes_nothing_and_lengths_are_one() {
             assert!((length - 1.0).abs() < 1e-5, "{length}");
         }
     }
+}
+
+/// Each way of the paper changes the vectors, and all together still give votes that add up to one.
+#[test]
+fn each_way_of_the_paper_has_an_effect() {
+    let network = network();
+    let labels = labels(&network);
+    let train = |settings: &Mve| {
+        with_task(&network, Some(&labels), |task| settings.train(task, Some(&labels)).unwrap())
+    };
+    let program = || quick(Pairs::Edges);
+    let plain = train(&program()).centres;
+    let ways = [
+        Mve { by_votes: true, ..program() },
+        Mve { decay: 0.0, ..program() },
+        Mve { noise: NoiseOf::View, ..program() },
+        Mve { feature: Feature::Concat, ..program() },
+        Mve { loss: Loss::Square, ..program() },
+    ];
+    for settings in &ways {
+        assert!(train(settings).centres != plain, "{settings:?}");
+    }
+    let paper = Mve {
+        by_votes: true,
+        decay: 0.0,
+        noise: NoiseOf::View,
+        feature: Feature::Concat,
+        loss: Loss::Square,
+        ..program()
+    };
+    let sums = train(&paper).votes.into_iter().map(|votes| votes.iter().sum::<f64>());
+    assert!(sums.into_iter().all(|sum| (sum - 1.0).abs() < 1e-12));
+}
+
+/// Two views on nodes of their own: with noise of its own, a view does not notice how the other's nodes are linked; with
+/// pooled noise it does, through the contexts.
+#[test]
+fn noise_of_a_view_leaves_other_nodes_alone() {
+    let vectors = |noise: NoiseOf, step: usize| {
+        let mut builder = NetworkBuilder::new();
+        for (name, step) in [("a", 1), ("b", step)] {
+            let view = builder.add_view(name, false, Duplicates::Sum).unwrap();
+            for at in 0..20 {
+                let ends = [at, (at + step) % 20].map(|node| format!("{name}{node:02}"));
+                let [source, target] = ends.map(|id| builder.node(id.as_bytes()).unwrap());
+                builder.add_edge(view, source, target, 1.0).unwrap();
+            }
+        }
+        let settings = Mve { noise, regularise: 0.0, ..quick(Pairs::Edges) };
+        with_task(&builder.build().unwrap(), None, |task| {
+            let trained = settings.train(task, None).unwrap();
+            (0..20).flat_map(|node| trained.views[0].row(node).to_vec()).collect::<Vec<f32>>()
+        })
+    };
+    assert!(vectors(NoiseOf::View, 1).iter().any(|&x| x != 0.0));
+    assert!(vectors(NoiseOf::View, 1) == vectors(NoiseOf::View, 3));
+    assert!(vectors(NoiseOf::Pooled, 1) != vectors(NoiseOf::Pooled, 3));
 }
 
 #[test]
@@ -162,6 +220,8 @@ fn each_bad_setting_is_named() {
         (Mve { epochs: 0, ..base() }, "epochs = 0"),
         (Mve { regularise: -0.1, ..base() }, "regularise = -0.1"),
         (Mve { regularise: 50.0, ..base() }, "regularise = 50"),
+        (Mve { decay: -0.1, ..base() }, "decay = -0.1"),
+        (Mve { decay: 1.0, ..base() }, "decay = 1"),
         (Mve { labelled: 0, ..base() }, "labelled = 0"),
     ];
     for (settings, words) in bad {
