@@ -51,7 +51,7 @@ pub(crate) struct OtherArgs {
     /// Learn the common and the views' own part at once: yes or no (mne)
     #[arg(long, value_name = "YES", value_parser = switch)]
     pub(crate) joint: Option<bool>,
-    /// Edges to draw, in all (pte, mtne-c)
+    /// Edges to draw, in all [default: 2,500 for each node] (pte, mtne-c)
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) samples: Option<usize>,
     /// One table of sources for all views or one each: shared, per-view (pte)

@@ -165,14 +165,23 @@ pub(super) fn check(negative: usize, rate: f64) -> Result<()> {
     Ok(())
 }
 
+/// Edges to train on for each node, when their number is not given. Of 1,000, 2,500, 5,000 and 10,000 the one with the best
+/// scores on networks of 71 to 11,185 nodes; what is told as usual, 300 million for all networks, makes noise of small ones.
+const SAMPLES_OF_NODE: usize = 2500;
+
+/// The number of edges to train on.
+pub(super) fn samples_of(given: Option<usize>, nodes: usize) -> usize {
+    given.unwrap_or(SAMPLES_OF_NODE * nodes)
+}
+
 /// Refuses numbers of samples that make no sense.
-pub(super) fn check_samples(samples: usize) -> Result<()> {
-    if samples == 0 || samples > 1 << 50 {
-        return Err(Error::Config(format!(
-            "samples = {samples} makes no sense; the usual choice is 30000000"
-        )));
+pub(super) fn check_samples(given: Option<usize>) -> Result<()> {
+    match given {
+        Some(samples) if samples == 0 || samples > 1 << 50 => Err(Error::Config(format!(
+            "samples = {samples} makes no sense; the usual choice is {SAMPLES_OF_NODE} for each node"
+        ))),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate};
+use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate, samples_of};
 use super::{Found, Rival, Task, part};
 use crate::config::named;
 use crate::error::{Error, Result};
@@ -26,8 +26,8 @@ use crate::sgd::{Clash, Negatives, Noise, Parts, Table, Tables, Training, train}
 /// Settings of MTNE-C (reconstructed: see the module's head; the original's are not known).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MtneC {
-    /// Edges to train on, over all views together.
-    pub samples: usize,
+    /// Edges to train on, over all views together; when not given, 2,500 for each node.
+    pub samples: Option<usize>,
     /// Negatives for each edge.
     pub negative: usize,
     /// The first rate; it falls linearly.
@@ -61,14 +61,8 @@ named! { Give:
 
 impl Default for MtneC {
     fn default() -> Self {
-        MtneC { samples: 30_000_000, ..MtneC::paper() }
-    }
-}
-
-impl Rival for MtneC {
-    fn paper() -> Self {
         MtneC {
-            samples: 300_000_000,
+            samples: None,
             negative: 5,
             rate: 0.025,
             order: 1,
@@ -76,6 +70,12 @@ impl Rival for MtneC {
             give: Give::All,
             by_edges: false,
         }
+    }
+}
+
+impl Rival for MtneC {
+    fn paper() -> Self {
+        MtneC { samples: Some(300_000_000), ..MtneC::default() }
     }
 
     fn check(&self) -> Result<()> {
@@ -178,11 +178,12 @@ impl Trained<'_> {
 
 impl MtneC {
     /// Edges of each view.
-    fn samples_each(&self, views: &[(usize, &View)]) -> Vec<usize> {
+    fn samples_each(&self, views: &[(usize, &View)], nodes: usize) -> Vec<usize> {
+        let samples = samples_of(self.samples, nodes);
         let all: usize = views.iter().map(|(_, view)| view.edges()).sum();
         let of = |view: &View| match self.by_edges {
-            true => (self.samples as f64 * view.edges() as f64 / all as f64).ceil() as usize,
-            false => self.samples.div_ceil(views.len()),
+            true => (samples as f64 * view.edges() as f64 / all as f64).ceil() as usize,
+            false => samples.div_ceil(views.len()),
         };
         views.iter().map(|(_, view)| of(view)).collect()
     }
@@ -216,7 +217,7 @@ impl MtneC {
         let keys: Vec<Key> = views.iter().map(|(_, view)| task.view_key("edges", &view.name)).collect();
         let all: Vec<Edges<'_>> =
             views.iter().zip(&keys).map(|((_, view), key)| Edges::new(view, key.with(0))).collect();
-        let samples = self.samples_each(&views);
+        let samples = self.samples_each(&views, task.network.nodes().len());
         let corpora: Vec<_> =
             all.iter().zip(samples).map(|(edges, samples)| edges.corpus(samples, 1)).collect();
         let turns =

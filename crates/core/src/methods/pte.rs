@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate};
+use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate, samples_of};
 use super::{Found, Rival, Task};
 use crate::config::named;
 use crate::error::Result;
@@ -17,8 +17,8 @@ use crate::sgd::{Clash, Negatives, Noise, Parts, Table, Tables, Training, train}
 /// Settings of PTE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pte {
-    /// Edges to train on, over all views together.
-    pub samples: usize,
+    /// Edges to train on, over all views together; when not given, 2,500 for each node.
+    pub samples: Option<usize>,
     /// Negatives for each edge.
     pub negative: usize,
     /// The first rate; it falls linearly.
@@ -43,13 +43,13 @@ named! { Sources:
 
 impl Default for Pte {
     fn default() -> Self {
-        Pte { samples: 30_000_000, ..Pte::paper() }
+        Pte { samples: None, negative: 5, rate: 0.025, sources: Sources::Shared }
     }
 }
 
 impl Rival for Pte {
     fn paper() -> Self {
-        Pte { samples: 300_000_000, negative: 5, rate: 0.025, sources: Sources::Shared }
+        Pte { samples: Some(300_000_000), ..Pte::default() }
     }
 
     fn check(&self) -> Result<()> {
@@ -74,11 +74,6 @@ struct Trained {
 }
 
 impl Pte {
-    /// Edges of each view.
-    fn samples_each(&self, views: usize) -> usize {
-        self.samples.div_ceil(views)
-    }
-
     fn train(&self, task: &mut Task<'_, '_>) -> Result<Trained> {
         let (views, nodes, pool) = (by_name(task), task.network.nodes().len(), task.pool);
         let weights: Vec<Weights> = views.iter().map(|(_, view)| Weights::of(view)).collect();
@@ -104,8 +99,8 @@ impl Pte {
         let keys: Vec<_> = views.iter().map(|(_, view)| task.view_key("edges", &view.name)).collect();
         let all: Vec<Edges<'_>> =
             views.iter().zip(&keys).map(|((_, view), key)| Edges::new(view, key.with(0))).collect();
-        let corpora: Vec<_> =
-            all.iter().map(|edges| edges.corpus(self.samples_each(views.len()), 1)).collect();
+        let samples_each = samples_of(self.samples, nodes).div_ceil(views.len());
+        let corpora: Vec<_> = all.iter().map(|edges| edges.corpus(samples_each, 1)).collect();
         let turns =
             Turns::new(corpora.iter().map(|corpus| corpus.blocks).collect(), corpora[0].block_pairs, 1);
         for turn in turns.all() {
@@ -155,7 +150,7 @@ mod tests {
     /// `d_u - w_uv`, because a negative that is the target is skipped.
     #[test]
     fn products_go_to_the_optimum() {
-        let settings = Pte { samples: 3_000_000, negative: 3, rate: 0.05, sources: Sources::PerView };
+        let settings = Pte { samples: Some(3_000_000), negative: 3, rate: 0.05, sources: Sources::PerView };
         let network = complete(1);
         let found = trained(&network, 8, &settings);
         let adjacency = &network.views()[0].adjacency;
@@ -176,7 +171,7 @@ mod tests {
     #[test]
     fn one_view_is_line_of_the_second_order_with_the_tables_swapped() {
         let network = network().only(0);
-        let settings = Pte { samples: 20_000, ..Pte::default() };
+        let settings = Pte { samples: Some(20_000), ..Pte::default() };
         let found = trained(&network, 8, &settings);
         let pool = Pool::new(Some(1)).unwrap();
         let mut go_on = |_: &super::super::Progress<'_>| ControlFlow::Continue(());
@@ -198,11 +193,10 @@ mod tests {
 
     #[test]
     fn views_have_equal_numbers_of_samples_and_their_order_does_not_count() {
-        assert_eq!(Pte { samples: 10, ..Pte::default() }.samples_each(3), 4);
         let network = complete(2);
         let turned = Network::new(network.nodes().clone(), network.views().iter().rev().cloned().collect());
         for sources in Sources::ALL {
-            let settings = Pte { samples: 5000, sources, ..Pte::default() };
+            let settings = Pte { samples: Some(5000), sources, ..Pte::default() };
             let vectors = |network: &Network| trained(network, 4, &settings).targets.to_vec(|_| true);
             assert_eq!(vectors(&network), vectors(&turned));
             let tables = trained(&network, 4, &settings).sources;
@@ -214,7 +208,7 @@ mod tests {
     fn each_bad_setting_is_named() {
         let base = Pte::default;
         let bad = [
-            (Pte { samples: 0, ..base() }, "samples = 0"),
+            (Pte { samples: Some(0), ..base() }, "samples = 0"),
             (Pte { negative: 0, ..base() }, "negative = 0"),
             (Pte { rate: 0.0, ..base() }, "rate = 0"),
             (Pte { rate: f64::NAN, ..base() }, "rate = NaN"),

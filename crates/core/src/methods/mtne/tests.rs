@@ -13,7 +13,7 @@ fn with_task<R>(network: &Network, dim: usize, run: impl FnOnce(&mut Task<'_, '_
 }
 
 fn quick(order: usize) -> MtneC {
-    MtneC { samples: 20_000, order, decay: 0.0, ..MtneC::default() }
+    MtneC { samples: Some(20_000), order, decay: 0.0, ..MtneC::default() }
 }
 
 /// Vectors of LINE on a view, from a start that is given.
@@ -76,7 +76,7 @@ fn without_common_columns_every_view_is_a_line_of_its_own() {
 fn a_step_is_the_gradient_of_common_and_own_columns() {
     let network = Network::from_edges(&[("v", &[("a", "b", 1.0)]), ("w", &[("a", "b", 1.0)])]).unwrap();
     let widths = Widths { common: 2, own: 2 };
-    let settings = MtneC { samples: 2, negative: 1, rate: 1e-3, decay: 0.0, ..MtneC::default() };
+    let settings = MtneC { samples: Some(2), negative: 1, rate: 1e-3, decay: 0.0, ..MtneC::default() };
     with_task(&network, 6, |task| {
         let views = by_name(task);
         let start: Vec<Vec<f32>> = settings
@@ -159,8 +159,10 @@ fn samples_are_the_same_for_all_or_go_by_edges() {
     .unwrap();
     with_task(&network, 3, |task| {
         let views = by_name(task);
-        assert_eq!(MtneC { samples: 100, ..quick(1) }.samples_each(&views), [50, 50]);
-        assert_eq!(MtneC { samples: 100, by_edges: true, ..quick(1) }.samples_each(&views), [75, 25]);
+        let each = |samples, by_edges| MtneC { samples, by_edges, ..quick(1) }.samples_each(&views, 3);
+        assert_eq!(each(Some(100), false), [50, 50]);
+        assert_eq!(each(Some(100), true), [75, 25]);
+        assert_eq!(each(None, false), [3750, 3750]);
     });
 }
 
@@ -181,7 +183,7 @@ fn decay_makes_vectors_shorter() {
 fn each_bad_setting_is_named() {
     let base = MtneC::default;
     let bad = [
-        (MtneC { samples: 0, ..base() }, "samples = 0"),
+        (MtneC { samples: Some(0), ..base() }, "samples = 0"),
         (MtneC { negative: 0, ..base() }, "negative = 0"),
         (MtneC { rate: 2.0, ..base() }, "rate = 2"),
         (MtneC { order: 3, ..base() }, "order = 3"),
