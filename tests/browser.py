@@ -75,6 +75,10 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.mouse(kind, x, y, button="left", clickCount=1)
 
+    def touch(self, kind, *points):
+        """Fingers at these places; none when all are lifted."""
+        self.ask("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y, "id": at} for at, (x, y) in enumerate(points)])
+
     def type(self, text):
         self.ask("Input.insertText", text=text)
 

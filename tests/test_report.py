@@ -24,6 +24,9 @@ INK = """(() => {
   return drawn;
 })()"""
 
+# How far two nodes lie from each other on the screen.
+APART = "(() => { const [a, b] = [window.manyview.place(0), window.manyview.place(900)]; return Math.hypot(a[0] - b[0], a[1] - b[1]); })()"
+
 
 @unittest.skipUnless(CHROMIUM, "there is no Chromium here")
 class Report(unittest.TestCase):
@@ -113,20 +116,39 @@ class Report(unittest.TestCase):
         self.assertEqual(self.text("matches"), "no such node")
         self.quiet(self.page)
 
+    def test_two_fingers_zoom_and_one_drags_and_picks(self):
+        self.browser.size(400, 800, phone=True)
+        self.browser.open(self.page)
+        before, x, y = self.browser.run(APART), *self.browser.run("window.manyview.place(5)")
+        self.browser.touch("touchStart", (x, y))
+        self.browser.touch("touchEnd")
+        self.browser.until("window.manyview.picked() >= 0")
+        self.browser.touch("touchStart", (x - 40, y), (x + 40, y))
+        self.browser.touch("touchMove", (x - 40, y), (x + 60, y))
+        self.browser.touch("touchMove", (x - 60, y), (x + 60, y))
+        self.browser.until(f"Math.abs({APART} / {before} - 1.5) < 0.01")
+        self.browser.touch("touchEnd")
+        picked, place = self.browser.run("window.manyview.picked()"), self.browser.run("window.manyview.place(0)")
+        self.browser.touch("touchStart", (x, y))
+        self.browser.touch("touchMove", (x + 25, y + 10))
+        self.browser.touch("touchEnd")
+        self.browser.until(f"Math.abs(window.manyview.place(0)[0] - {place[0]} - 25) < 1")
+        self.assertEqual(self.browser.run("window.manyview.picked()"), picked)
+        self.quiet(self.page)
+
     def test_the_map_moves_and_zooms_with_keys_and_wheel(self):
         self.browser.open(self.page)
-        apart = "(() => { const [a, b] = [window.manyview.place(0), window.manyview.place(900)]; return Math.hypot(a[0] - b[0], a[1] - b[1]); })()"
-        before, place = self.browser.run(apart), self.browser.run("window.manyview.place(0)")
+        before, place = self.browser.run(APART), self.browser.run("window.manyview.place(0)")
         self.browser.run("document.getElementById('canvas').focus()")
         self.browser.press("ArrowLeft")
         self.assertAlmostEqual(self.browser.run("window.manyview.place(0)[0]"), place[0] + 60, places=2)
         self.browser.press("+")
-        closer = self.browser.run(apart)
+        closer = self.browser.run(APART)
         self.assertAlmostEqual(closer / before, 1.35, places=3)
         self.browser.mouse("mouseWheel", 300, 500, deltaX=0, deltaY=-200)
-        self.browser.until(f"{apart} > {closer} * 1.2")
+        self.browser.until(f"{APART} > {closer} * 1.2")
         self.browser.press("0")
-        self.assertAlmostEqual(self.browser.run(apart), before, places=3)
+        self.assertAlmostEqual(self.browser.run(APART), before, places=3)
         self.browser.press("Enter")
         self.assertGreaterEqual(self.browser.run("window.manyview.picked()"), 0)
         self.quiet(self.page)
