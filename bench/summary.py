@@ -121,8 +121,6 @@ def proximity(run):
 
 
 def svd(run):
-    if not run.select("svd"):
-        return
     run.say("## Singular vectors", "")
     run.say("From the CSR matrix in memory (ours includes cutting it into tiles) to the leading vectors of both sides. The error is")
     run.say("`||A - U Uᵀ A||² / ||A||²`; scikit-learn's `randomized_svd` has its default settings.")
@@ -149,8 +147,6 @@ def power(points):
 
 
 def growth(run):
-    if not run.select("growth"):
-        return
     run.say("## Growth with entries", "")
     run.say("Three views, width 16, hals, two threads. `unique` is the sum over the views of a unique stage of that width on each;")
     run.say("consensus stages work on all three at once. Whole stages include subtracting and, when pooled, the scales.")
@@ -196,15 +192,14 @@ def whole_runs(run):
             missed = run.judge(f"{name} end to end under {most} s", median(took) < most, f"{median(took):.2f} s")
             rows.append([name, time_of(took), f"{most} s{missed}"])
     run.table(("network", "seconds", "target"), rows)
-    rows = [[note, time_of(run.seconds("mpi", note=note))] for note in run.values("mpi", "note")]
-    if rows:
-        run.say("## Ranks of MPI", "", "Factorisation alone, one thread a rank.")
-        run.table(("ranks", "seconds"), rows)
+
+
+def ranks(run):
+    run.say("## Ranks of MPI", "", "Factorisation alone, one thread a rank.")
+    run.table(("ranks", "seconds"), [[note, time_of(run.seconds("mpi", note=note))] for note in run.values("mpi", "note")])
 
 
 def evaluate(run):
-    if not run.select("evaluate"):
-        return
     run.say("## Evaluation", "")
     run.say("11,000 x 256 vectors of 4 classes, files in to scores out. `classify`: 10 splits of 3 shares, C = 1, to scikit-learn's tolerance or")
     run.say("tighter. `cluster`: 10 times the best of 10 starts of k-means. Scores and iterations are those of the first run. The target is")
@@ -222,8 +217,6 @@ def evaluate(run):
 
 
 def skipgram(run):
-    if not run.select("skipgram"):
-        return
     run.say("## Skip-gram", "")
     run.say("DeepWalk's training on the same walks (10 from each node of Flickr's friendships, 40 nodes each), window 10, 5 negatives, 256")
     run.say("columns, one epoch, against gensim's Word2Vec. Million pairs a second; ours counts the nodes of the walks within that time.")
@@ -240,10 +233,25 @@ def skipgram(run):
     run.table(("threads", "us", "them", "us, M pairs/s", "them, M pairs/s", "ratio", "we; they"), rows)
 
 
+# By the section of raw.csv that each is about; what was not measured is left out.
+PARTS = {
+    "nmf": nmf,
+    "equal": equal_error,
+    "proximity": proximity,
+    "svd": svd,
+    "growth": growth,
+    "run": whole_runs,
+    "mpi": ranks,
+    "evaluate": evaluate,
+    "skipgram": skipgram,
+}
+
+
 def write(folder):
     run = Run(folder)
-    for part in (nmf, equal_error, proximity, svd, growth, whole_runs, evaluate, skipgram):
-        part(run)
+    for section, part in PARTS.items():
+        if run.select(section):
+            part(run)
     missed = [verdict for verdict in run.verdicts if verdict[2] != "reached"]
     head = [f"# {folder.name}", "", f"{len(run.verdicts) - len(missed)} of {len(run.verdicts)} targets reached."]
     if missed:
