@@ -243,7 +243,8 @@ impl MtneC {
                 train(&mut tables, corpus, turns.blocks(at, turn), &training, &decay, watch)?;
             }
         }
-        (1..trained.len()).chain([0]).for_each(|at| hand_on(&mut trained, at, widths));
+        // The last view has what all have learnt; it goes round once more, up to the last view.
+        (0..trained.len() - 1).for_each(|at| hand_on(&mut trained, at, widths));
         Ok(trained)
     }
 

@@ -70,40 +70,73 @@ fn without_common_columns_every_view_is_a_line_of_its_own() {
     }
 }
 
-/// The score is symmetric in common and own columns, so a step of both is one step of the vectors side by side. With a
-/// single sample the change is the gradient, written out here by finite differences.
+/// A step of LINE in f64: the source's vector, then the target's, which a single negative may be once more.
+fn naive_step(source: &[f64], target: &[f64], negatives: usize, rate: f64) -> [Vec<f64>; 2] {
+    let (mut error, mut target) = (vec![0.0; source.len()], target.to_vec());
+    for label in std::iter::once(1.0).chain(std::iter::repeat_n(0.0, negatives)) {
+        let score: f64 = source.iter().zip(&target).map(|(x, y)| x * y).sum();
+        let step = rate * (label - 1.0 / (1.0 + (-score).exp()));
+        error.iter_mut().zip(&target).for_each(|(error, y)| *error += step * y);
+        target.iter_mut().zip(source).for_each(|(y, x)| *y += step * x);
+    }
+    [source.iter().zip(&error).map(|(x, error)| x + error).collect(), target]
+}
+
+/// One step in each of two views, one after the other: each moves its own columns and the common ones, and all views have
+/// the common columns that the last one left.
 #[test]
-fn a_step_is_the_gradient_of_common_and_own_columns() {
+fn steps_move_own_columns_and_common_ones_of_all() {
     let network = Network::from_edges(&[("v", &[("a", "b", 1.0)]), ("w", &[("a", "b", 1.0)])]).unwrap();
     let widths = Widths { common: 2, own: 2 };
-    let settings = MtneC { samples: Some(2), negative: 1, rate: 1e-3, decay: 0.0, ..MtneC::default() };
+    let rate = 0.5;
+    let settings = MtneC { samples: Some(2), negative: 1, rate, decay: 0.0, ..MtneC::default() };
     with_task(&network, 6, |task| {
         let views = by_name(task);
-        let start: Vec<Vec<f32>> = settings
-            .start(task, &views, widths)
-            .iter()
-            .map(|view| view.vectors.table.to_vec(|_| true))
-            .collect();
-        let found = settings.train(task, widths).unwrap();
-        // Of two nodes, the negative is the node itself (left out) or the positive once more.
-        let before: Vec<f64> = start[0].iter().map(|&x| f64::from(x)).collect();
-        let loss = |x: &[f64], negatives: f64| {
-            let s: f64 = (0..4).map(|column| x[column] * x[4 + column]).sum();
-            -(-s).exp().ln_1p() - negatives * s.exp().ln_1p()
+        let wide = |views: &[Trained<'_>]| -> Vec<Vec<f64>> {
+            let table = |view: &Trained<'_>| view.vectors.table.to_vec(|_| true);
+            views.iter().map(|view| table(view).into_iter().map(f64::from).collect()).collect()
         };
-        let own: Vec<f32> = found[0].vectors.table.to_vec(|_| true);
-        let fits = [0.0, 1.0].into_iter().any(|negatives| {
-            [2, 3, 6, 7].into_iter().all(|at| {
-                let moved = |step: f64| {
-                    let mut x = before.clone();
-                    x[at] += step;
-                    loss(&x, negatives)
-                };
-                let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-                (f64::from(own[at]) - before[at] - 1e-3 * slope).abs() < 3e-7
+        let start = wide(&settings.start(task, &views, widths));
+        let found = wide(&settings.train(task, widths).unwrap());
+        // Either end is the source. Of two nodes, the negative is the source (left out) or the target once more.
+        let step = |both: &[f64], turned: bool, negatives: usize| {
+            let (source, target) = if turned { (&both[4..], &both[..4]) } else { (&both[..4], &both[4..]) };
+            let [source, target] = naive_step(source, target, negatives, rate);
+            if turned { [target, source].concat() } else { [source, target].concat() }
+        };
+        let adopt = |to: &[f64], from: &[f64]| [&from[..2], &to[2..4], &from[4..6], &to[6..]].concat();
+        let ways = || [(false, 0), (false, 1), (true, 0), (true, 1)];
+        let fits = ways().into_iter().any(|(turned, negatives)| {
+            let first = step(&start[0], turned, negatives);
+            ways().into_iter().any(|(turned, negatives)| {
+                let second = step(&adopt(&start[1], &first), turned, negatives);
+                let expected = [adopt(&first, &second), second].concat();
+                expected.iter().zip(found.concat()).all(|(x, y)| (x - y).abs() < 1e-6)
             })
         });
-        assert!(fits, "{before:?} became {own:?}");
+        assert!(fits, "{start:?} became {found:?}");
+        for view in 0..2 {
+            let far = |at: usize| (start[view][at] - found[view][at]).abs() > 1e-3;
+            assert!((0..8).any(far), "nothing moved in view {view}");
+        }
+    });
+}
+
+/// Views with the same edges are told apart by chance alone: their own columns are about equally long.
+#[test]
+fn equal_views_get_equal_shares() {
+    let edges = network().views()[0].clone();
+    let views = ["x", "y", "z"].map(|name| View { name: name.into(), ..edges.clone() });
+    let network = Network::new(network().nodes().clone(), views.into());
+    with_task(&network, 16, |task| {
+        let found = MtneC { samples: Some(300_000), ..quick(1) }.fit(task).unwrap();
+        let length = |part: usize| -> f32 {
+            let columns = found.parts[part].columns.clone();
+            found.vectors.chunks_exact(16).flat_map(|row| row[columns.clone()].iter()).map(|x| x * x).sum()
+        };
+        let lengths = [1, 2, 3].map(length);
+        let mean = lengths.iter().sum::<f32>() / 3.0;
+        assert!(lengths.iter().all(|length| (length / mean - 1.0).abs() < 0.2), "{lengths:?}");
     });
 }
 
