@@ -184,11 +184,27 @@ impl<T: Real> Work<'_, T> {
             for (view, key) in keys.iter().enumerate() {
                 let first = sweep == 0 && view == 0;
                 let factors = self.factorise(view, key.with(1 + sweep as u64), &v, first)?;
-                v = factors.v.clone();
+                v = self.revived(&factors.v, key.with(1 + sweep as u64).with(u64::MAX));
                 if sweep == 0 { found.push(factors) } else { found[view] = factors }
             }
         }
         Some(found)
+    }
+
+    /// The V that the next view starts from. Updates multiply, so what is zero stays zero, and a node without edges in one
+    /// view would be lost to all that follow. What is below a hundredth of the mean therefore starts anew, between zero and
+    /// that; not so in the published program, which `guard` asks for.
+    fn revived(&self, v: &Dense<T>, key: Key) -> Dense<T> {
+        if self.settings.guard.is_some() {
+            return v.clone();
+        }
+        let sum: f64 = (0..v.rows()).flat_map(|row| v.row(row)).map(|x| x.to_f64()).sum();
+        let least = sum / (v.rows() * v.width()) as f64 / 100.0;
+        let alive = |row: usize, col: usize| v.row(row)[col].to_f64() >= least;
+        Dense::from_fn(v.rows(), v.width(), |row, col| match alive(row, col) {
+            true => v.row(row)[col],
+            false => T::from_f64(least * unit_f64(key.at(row, col))),
+        })
     }
 
     /// The best of some random starts of U (and of V, where none is known) goes on to the end.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::linalg::{Tiles, sample};
+use crate::linalg::{Csr, Tiles, sample};
 
 const NODES: usize = 60;
 const WIDTH: usize = 5;
@@ -133,6 +133,37 @@ fn a_common_factor_changes_the_size_alone() {
     let mut scaled = mean(&plain);
     scaled.scale_columns(&[1024.0; WIDTH]);
     assert_eq!(scaled, mean(&large));
+}
+
+/// Each view lacks some nodes, which the others have.
+#[test]
+fn nodes_that_a_view_lacks_live_on_in_the_next() {
+    let lacking = |seed: u64, absent: std::ops::Range<usize>| {
+        let all = sample::<f64>(NODES, NODES, 0.2, seed);
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in 0..NODES {
+            if !absent.contains(&row) {
+                indices.extend_from_slice(all.row(row).0);
+                values.extend_from_slice(all.row(row).1);
+            }
+            starts.push(indices.len());
+        }
+        Tiles::from_csr(&Csr::new(NODES, starts, indices, values))
+    };
+    let matrices = [lacking(1, 0..20), lacking(2, 20..40), lacking(3, 40..60)];
+    let keys = [1, 2, 3].map(Key::new);
+    let lost = |guard: Option<f64>| {
+        let settings = MultiNmf { guard, inner: 20, ..settings(0.01) };
+        with_work(&settings, &matrices, total(), |work| {
+            let found = work.start(&keys, WIDTH).unwrap();
+            let lost = |view: usize, row: usize| found[view].v.row(row).iter().all(|&x| x == 0.0);
+            let of_view = |view: usize| (0..NODES).filter(|&row| lost(view, row)).collect::<Vec<_>>();
+            [0, 1, 2].map(of_view)
+        })
+    };
+    let [own, all] = [lost(None), lost(Some(1e-300))];
+    assert_eq!(own, [(0..20).collect::<Vec<_>>(), (20..40).collect(), (40..60).collect()]);
+    assert!(all.iter().all(|lost| lost.len() == NODES), "the published program loses them all");
 }
 
 /// The published guard is above the denominators of small matrices; then nothing is fitted.
