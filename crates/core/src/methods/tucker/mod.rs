@@ -56,9 +56,9 @@ pub struct TuckEr {
     pub smoothing: f64,
     /// What all targets gain when `smoothing` is above 0.
     pub smoothing_by: Smoothing,
-    /// Whether each view is a second relation backwards. In undirected views that says everything twice; the original
-    /// does it.
-    pub reverse: bool,
+    /// Whether each view is a second relation backwards; when not given, directed ones are. In undirected views that says
+    /// everything twice; the original does it.
+    pub reverse: Option<bool>,
 }
 
 /// What all targets gain with smoothed labels.
@@ -77,7 +77,7 @@ named! { Smoothing:
 
 impl Default for TuckEr {
     fn default() -> Self {
-        TuckEr { epochs: None, rate: 3e-3, relation_dim: 30, reverse: false, ..TuckEr::paper() }
+        TuckEr { epochs: None, rate: 3e-3, relation_dim: 30, reverse: None, ..TuckEr::paper() }
     }
 }
 
@@ -92,7 +92,7 @@ impl Rival for TuckEr {
             dropout: [0.3, 0.4, 0.5],
             smoothing: 0.1,
             smoothing_by: Smoothing::Code,
-            reverse: true,
+            reverse: Some(true),
         }
     }
 

@@ -32,8 +32,9 @@ pub(super) struct Relations<'a> {
 }
 
 impl<'a> Relations<'a> {
-    /// Each view, and when `reverse` each view backwards as a relation of its own.
-    pub(super) fn new(task: &Task<'a, '_>, reverse: bool) -> Self {
+    /// Each view, and when `reverse` each view backwards as a relation of its own; when not given, the directed ones, since
+    /// others are the same both ways.
+    pub(super) fn new(task: &Task<'a, '_>, reverse: Option<bool>) -> Self {
         let mut views: Vec<&'a View> = task.network.views().iter().collect();
         views.sort_by(|a, b| a.name.cmp(&b.name));
         let key = |view: &View, way: u64| task.view_key("relation", &view.name).with(way);
@@ -47,9 +48,8 @@ impl<'a> Relations<'a> {
             Relation { edges, key: key(view, 1) }
         };
         let mut relations: Vec<Relation<'a>> = views.iter().map(forwards).collect();
-        if reverse {
-            relations.extend(views.iter().map(backwards));
-        }
+        let turned = views.iter().filter(|view| reverse.unwrap_or(view.directed));
+        relations.extend(turned.map(backwards));
         Relations { relations }
     }
 

@@ -107,7 +107,7 @@ fn a_tensor_of_low_rank_is_learnt_by_heart() {
     let settings =
         TuckEr { dropout: [0.0; 3], smoothing: 0.0, rate: 0.02, relation_dim: 2, ..TuckEr::default() };
     with_task(&network, 6, |task| {
-        let relations = Relations::new(task, true);
+        let relations = Relations::new(task, Some(true));
         assert_eq!(relations.len(), 4);
         let mut trainer = Trainer::<f64>::new(&settings, task, &relations);
         let questions = relations.ordered(0);
@@ -129,7 +129,8 @@ fn a_tensor_of_low_rank_is_learnt_by_heart() {
 
 #[test]
 fn the_order_of_views_changes_nothing() {
-    let settings = TuckEr { epochs: Some(3), relation_dim: 4, reverse: true, batch: 10, ..TuckEr::default() };
+    let settings =
+        TuckEr { epochs: Some(3), relation_dim: 4, reverse: Some(true), batch: 10, ..TuckEr::default() };
     let vectors = |names| with_task(&cycle(names), 6, |task| settings.fit(task).unwrap().vectors);
     assert_eq!(vectors(["next", "previous"]), vectors(["previous", "next"]));
 }
@@ -138,7 +139,7 @@ fn the_order_of_views_changes_nothing() {
 fn questions_are_the_nodes_with_edges_each_once_in_another_order_each_epoch() {
     let network = network();
     with_task(&network, 4, |task| {
-        let relations = Relations::new(task, true);
+        let relations = Relations::new(task, Some(true));
         let (first, second) = (relations.ordered(0), relations.ordered(1));
         assert_ne!(first, second);
         let sorted = |mut questions: Vec<Question>| {
@@ -149,6 +150,17 @@ fn questions_are_the_nodes_with_edges_each_once_in_another_order_each_epoch() {
         let with_edges: usize =
             network.views().iter().map(|view| network.nodes().len() - view.isolated()).sum();
         assert_eq!(first.len(), 2 * with_edges);
+    });
+}
+
+#[test]
+fn directed_views_are_also_asked_backwards() {
+    let [mut first, second] = [0, 1].map(|view| network().views()[view].clone());
+    first.directed = true;
+    let network = Network::new(network().nodes().clone(), vec![first, second]);
+    with_task(&network, 4, |task| {
+        let relations = |reverse| Relations::new(task, reverse).len();
+        assert_eq!([relations(None), relations(Some(false)), relations(Some(true))], [3, 2, 4]);
     });
 }
 
