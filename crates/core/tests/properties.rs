@@ -278,6 +278,22 @@ fn a_planted_product_is_found() {
     }
 }
 
+#[test]
+fn a_matrix_of_rank_one_is_found_exactly() {
+    let (u, v_t) = (dense::<f64>(NODES, 1, 5), dense::<f64>(NODES, 1, 6));
+    let values = (0..NODES * NODES).map(|at| product(&u, &v_t, at / NODES, at % NODES)).collect();
+    let indices = (0..NODES * NODES).map(|at| (at % NODES) as u32).collect();
+    let matrix = Csr::new(NODES, (0..=NODES).map(|row| row * NODES).collect(), indices, values);
+    for solver in [Solver::Hals, Solver::Mu] {
+        let found = solve(std::slice::from_ref(&matrix), start(1, 1), &settings(solver, 2.0, 50));
+        for at in 0..NODES * NODES {
+            let fitted = product(&found.u, &found.v_t[0], at / NODES, at % NODES);
+            let given = product(&u, &v_t, at / NODES, at % NODES);
+            assert!((fitted - given).abs() < 1e-12 * given.max(1.0), "{solver:?}: {fitted} and {given}");
+        }
+    }
+}
+
 /// At convergence, gradients vanish where a factor is above zero and do not point inside where it is zero.
 #[test]
 fn hals_ends_where_nothing_can_be_gained() {

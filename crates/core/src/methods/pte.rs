@@ -12,7 +12,7 @@ use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate, 
 use super::{Found, Rival, Task};
 use crate::config::named;
 use crate::error::Result;
-use crate::sgd::{Clash, Negatives, Noise, Parts, Table, Tables, Training, train};
+use crate::sgd::{Clash, Corpus, Negatives, Noise, Pair, Parts, Table, Tables, Training, train};
 
 /// Settings of PTE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,6 +74,16 @@ struct Trained {
 }
 
 impl Pte {
+    /// As many edges of each view.
+    fn corpora<'a>(
+        &self,
+        views: &'a [Edges<'_>],
+        nodes: usize,
+    ) -> Vec<Corpus<impl Fn(usize, &mut Vec<Pair>) + Sync + use<'a>>> {
+        let each = samples_of(self.samples, nodes).div_ceil(views.len());
+        views.iter().map(|edges| edges.corpus(each, 1)).collect()
+    }
+
     fn train(&self, task: &mut Task<'_, '_>) -> Result<Trained> {
         let (views, nodes, pool) = (by_name(task), task.network.nodes().len(), task.pool);
         let weights: Vec<Weights> = views.iter().map(|(_, view)| Weights::of(view)).collect();
@@ -99,8 +109,7 @@ impl Pte {
         let keys: Vec<_> = views.iter().map(|(_, view)| task.view_key("edges", &view.name)).collect();
         let all: Vec<Edges<'_>> =
             views.iter().zip(&keys).map(|((_, view), key)| Edges::new(view, key.with(0))).collect();
-        let samples_each = samples_of(self.samples, nodes).div_ceil(views.len());
-        let corpora: Vec<_> = all.iter().map(|edges| edges.corpus(samples_each, 1)).collect();
+        let corpora = self.corpora(&all, nodes);
         let turns =
             Turns::new(corpora.iter().map(|corpus| corpus.blocks).collect(), corpora[0].block_pairs, 1);
         for turn in turns.all() {
@@ -127,6 +136,7 @@ mod tests {
     use crate::methods::tests::network;
     use crate::network::{Duplicates, NetworkBuilder};
     use crate::parallel::Pool;
+    use crate::random::Key;
 
     fn trained(network: &Network, dim: usize, settings: &Pte) -> Trained {
         let pool = Pool::new(Some(2)).unwrap();
@@ -192,7 +202,22 @@ mod tests {
     }
 
     #[test]
-    fn views_have_equal_numbers_of_samples_and_their_order_does_not_count() {
+    fn views_of_any_size_train_on_as_many_edges() {
+        let network = network();
+        let few = Network::from_edges(&[("few", &[("a", "b", 1.0)])]).unwrap();
+        let views = [&network.views()[0], &few.views()[0]].map(|view| Edges::new(view, Key::new(1)));
+        for (samples, each) in [(Some(5001), 2501), (None, 1250 * 40)] {
+            let settings = Pte { samples, ..Pte::default() };
+            for corpus in settings.corpora(&views, 40) {
+                let mut pairs = Vec::new();
+                (0..corpus.blocks).for_each(|block| (corpus.fill)(block, &mut pairs));
+                assert_eq!(pairs.len(), each);
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_views_does_not_count() {
         let network = complete(2);
         let turned = Network::new(network.nodes().clone(), network.views().iter().rev().cloned().collect());
         for sources in Sources::ALL {
