@@ -114,7 +114,7 @@ pub(crate) struct OtherArgs {
     /// How labels are smoothed: code, epsilon (tucker)
     #[arg(long, value_name = "NAME")]
     pub(crate) smoothing_by: Option<String>,
-    /// Learn reversed edges as views of their own: yes or no (tucker)
+    /// Learn reversed edges as views of their own: yes or no [default: of directed views] (tucker)
     #[arg(long, value_name = "YES", value_parser = switch)]
     pub(crate) reverse: Option<bool>,
     /// How the matrix is taken apart: svd, nmf (netmf)
