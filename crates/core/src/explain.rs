@@ -1,8 +1,10 @@
 //! Which stages and views a node's vector, or the similarity of two nodes, comes from.
 //!
 //! Every column belongs to a part (a consensus stage, or one view of a unique stage), so an inner product falls apart
-//! without a rest: `<x, y> = sum over parts p of <x_p, y_p>`. With x = y it is the squared norm. All numbers of an
-//! embedding are at least 0, so each part's share is, too, and the shares sum to 1.
+//! without a rest: `<x, y> = sum over parts p of <x_p, y_p>`. With x = y it is the squared norm. The share of a part is
+//! `<x_p, y_p> / sum over parts q of |<x_q, y_q>|`. Numbers of MNMF are at least 0, so the shares are, too, and sum to 1.
+//! Other methods have numbers of both signs: a negative share drives two nodes apart, and the shares without their signs sum
+//! to 1.
 //!
 //! Shares compare columns with each other and so depend on their scale; they mean what they say for `balanced` ones.
 
@@ -49,19 +51,17 @@ pub struct PartShare {
 }
 
 impl Embedding {
-    /// What each part contributes to the inner product of two nodes, as shares of it, in the order of
-    /// [`Embedding::parts`]. All are 0 when it is.
+    /// What each part contributes to the inner product of two nodes, as shares, in the order of [`Embedding::parts`]. All
+    /// are 0 when nothing contributes.
     ///
     /// # Panics
     /// When there are no such nodes.
     pub fn part_shares(&self, a: usize, b: usize) -> Vec<f64> {
         let (a, b) = (self.row(a), self.row(b));
-        let whole = product(a, b);
-        let share = |part: &Part| {
-            let columns = part.columns.clone();
-            if whole > 0.0 { product(&a[columns.clone()], &b[columns]) / whole } else { 0.0 }
-        };
-        self.parts().iter().map(share).collect()
+        let own = |part: &Part| product(&a[part.columns.clone()], &b[part.columns.clone()]);
+        let products: Vec<f64> = self.parts().iter().map(own).collect();
+        let whole: f64 = products.iter().map(|product| product.abs()).sum();
+        products.iter().map(|product| if whole > 0.0 { product / whole } else { 0.0 }).collect()
     }
 
     /// Which parts a node's vector lies in: shares of its squared norm. All are 0 for a zero vector.
@@ -80,8 +80,8 @@ impl Embedding {
     pub fn explain_pair(&self, a: usize, b: usize) -> Origin {
         let [x, y] = [a, b].map(|node| self.row(node));
         let whole = product(x, y);
-        let cosine = if whole > 0.0 { whole / (product(x, x) * product(y, y)).sqrt() } else { 0.0 };
-        self.origin(cosine.min(1.0), &self.part_shares(a, b))
+        let cosine = if whole == 0.0 { 0.0 } else { whole / (product(x, x) * product(y, y)).sqrt() };
+        self.origin(cosine.clamp(-1.0, 1.0), &self.part_shares(a, b))
     }
 
     fn origin(&self, total: f64, shares: &[f64]) -> Origin {
@@ -159,6 +159,22 @@ mod tests {
         let sum: f64 = origin.parts.iter().map(|part| part.share).sum();
         assert!((sum - 1.0).abs() < 1e-12);
         assert_eq!(sample().explain_pair(0, 1).parts, sample().explain_pair(1, 0).parts);
+    }
+
+    /// Parts that speak for and against a similarity, whose sum may be near or below zero.
+    #[test]
+    fn shares_of_signed_vectors_have_signs() {
+        let mut nodes = Nodes::default();
+        ["a", "b"].into_iter().for_each(|id| nodes.push(id));
+        let part =
+            |view: &str, columns| Part { stage: 1, kind: Kind::Unique, view: Some(view.into()), columns };
+        let parts = vec![part("calls", 0..2), part("mail", 2..3)];
+        let pair = Embedding::new(nodes, 3, vec![1., 1., 3., 1., 1., -2.], parts);
+        let origin = pair.explain_pair(0, 1);
+        assert!((origin.total + 4.0 / 66f64.sqrt()).abs() < 1e-12);
+        let shares: Vec<(&str, f64)> =
+            origin.views.iter().map(|view| (view.view.as_str(), view.share)).collect();
+        assert_eq!(shares, [("calls", 0.25), ("mail", -0.75)]);
     }
 
     #[test]

@@ -12,14 +12,14 @@ def origin(stages: list[dict[str, Any]], a: np.ndarray, b: np.ndarray | None) ->
     other = a if b is None else b
     x, y = a.astype(np.float64), other.astype(np.float64)
     products = x * y
-    whole = float(products.sum())
-    total = whole
-    if b is not None:
-        total = min(1.0, whole / float(np.sqrt((x @ x) * (y @ y)))) if whole > 0 else 0.0
+    total = float(products.sum())
+    if b is not None and total != 0:
+        total = max(-1.0, min(1.0, total / float(np.sqrt((x @ x) * (y @ y)))))
+    own = [float(products[slice(*stage["columns"])].sum()) for stage in stages]
+    whole = sum(map(abs, own))
     parts = []
-    for stage in stages:
-        first, end = stage["columns"]
-        share = float(products[first:end].sum()) / whole if whole > 0 else 0.0
+    for stage, product in zip(stages, own):
+        share = product / whole if whole > 0 else 0.0
         part = {key: stage[key] for key in ("stage", "kind", "view", "columns")}
         parts.append({**part, "share": share})
     views: dict[str, float] = {}
@@ -37,10 +37,16 @@ def origin(stages: list[dict[str, Any]], a: np.ndarray, b: np.ndarray | None) ->
 
 
 def nearest(vectors: np.ndarray, row: int, count: int) -> list[tuple[int, float]]:
-    """Rows with the highest cosine to a row, and these, highest first; rows with nothing in common are left out."""
+    """Rows with the highest cosine to a row, and these, highest first.
+
+    Zero vectors are left out, and, where no number is below 0, rows with nothing in common.
+    """
     norms = np.linalg.norm(vectors, axis=1)
+    if norms[row] == 0:
+        return []
     with np.errstate(invalid="ignore", divide="ignore"):
-        cosines = np.nan_to_num(vectors @ vectors[row] / (norms * norms[row]))
-    cosines[row] = 0
+        cosines = vectors @ vectors[row] / (norms * norms[row])
+    least = -2.0 if (vectors < 0).any() else 0.0
+    cosines[(norms == 0) | (np.arange(len(norms)) == row)] = -np.inf
     order = np.argsort(-cosines, kind="stable")[:count]
-    return [(int(at), min(1.0, float(cosines[at]))) for at in order if cosines[at] > 0]
+    return [(int(at), max(-1.0, min(1.0, float(cosines[at])))) for at in order if cosines[at] > least]

@@ -49,8 +49,8 @@ fn text(names: &[&str], origin: &Origin, top: usize) -> String {
         };
         return format!("{head}; {why}\n");
     }
-    if origin.parts.is_empty() {
-        return format!("{head}; this method does not tell columns of views apart\n");
+    if origin.parts.len() < 2 {
+        return format!("{head}; all columns are of all views, so there is nothing to tell apart\n");
     }
     let mut text = format!("{head}\n\nshare of the {of}\n");
     let mut rows = vec![("consensus", origin.consensus)];
@@ -59,7 +59,7 @@ fn text(names: &[&str], origin: &Origin, top: usize) -> String {
     for (name, share) in rows {
         let _ = writeln!(text, "  {name:<widest$}  {:>6.1}%  {}", 100.0 * share, bar(share));
     }
-    let shown: Vec<&PartShare> = origin.parts.iter().filter(|part| part.share > 0.0).take(top).collect();
+    let shown: Vec<&PartShare> = origin.parts.iter().filter(|part| part.share != 0.0).take(top).collect();
     if !shown.is_empty() {
         text.push_str("\nlargest parts\n");
     }
@@ -77,7 +77,8 @@ fn text(names: &[&str], origin: &Origin, top: usize) -> String {
     text
 }
 
-/// One sign for every fortieth.
+/// One sign for every fortieth; another one for what drives nodes apart.
 fn bar(share: f64) -> String {
-    "#".repeat((40.0 * share).round() as usize)
+    let sign = if share < 0.0 { "-" } else { "#" };
+    sign.repeat((40.0 * share.abs()).round() as usize)
 }

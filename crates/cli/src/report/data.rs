@@ -106,10 +106,12 @@ pub(super) fn compute<'a>(
 ) -> Result<Page<'a>> {
     let embedding = &finished.embedding;
     let all: Vec<u32> = (0..embedding.rows() as u32).collect();
-    let near = neighbors(embedding, &all, NEIGHBORS, pool, &mut |done| {
+    let mut near = neighbors(embedding, &all, NEIGHBORS, pool, &mut |done| {
         reporter.neighbors(done, all.len());
         interrupt::go_on()
     })?;
+    // The page shows who is alike; vectors with both signs also have neighbours that are not.
+    near.iter_mut().for_each(|near| near.retain(|neighbor| neighbor.similarity > 0.0));
     let places = layout(embedding, seed, pool, &mut |step| {
         reporter.laying_out(step);
         interrupt::go_on()

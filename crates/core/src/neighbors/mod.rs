@@ -1,7 +1,8 @@
 //! The nodes whose vectors point the same way: exact neighbours by cosine.
 //!
 //! Every pair is compared; the time is `queries x nodes x dim`. Nodes with a zero vector have no direction, so they
-//! have no neighbours and are nobody's; nor is a node whose cosine is 0.
+//! have no neighbours and are nobody's. Where no number is below 0, a cosine of 0 means that two nodes have nothing in
+//! common, and they are no neighbours either; where numbers have both signs, it means no more than any other.
 //!
 //! Invariant: the same neighbours in the same order for any number of threads; equals in row order.
 
@@ -19,7 +20,7 @@ pub(crate) use search::{Rows, Scored, search};
 pub struct Neighbor {
     /// Its row.
     pub node: u32,
-    /// The cosine of the two vectors, above 0 and up to 1.
+    /// The cosine of the two vectors: above 0 where no number is below 0, else from -1 on; up to 1.
     pub similarity: f32,
 }
 
@@ -39,14 +40,19 @@ pub fn neighbors(
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Vec<Vec<Neighbor>>> {
     let units = unit_rows(embedding);
-    let rows = Rows { dim: embedding.dim(), values: &units, bias: &vec![0.0; embedding.rows()] };
-    let found = search(&rows, nodes, count, pool, watch)?;
-    let near = |found: Vec<Scored>| {
-        let positive = found.into_iter().take_while(|scored| scored.score > 0.0);
+    let somewhere = |row: usize| embedding.row(row).iter().any(|&x| x != 0.0);
+    let bias: Vec<f32> =
+        (0..embedding.rows()).map(|row| if somewhere(row) { 0.0 } else { f32::NEG_INFINITY }).collect();
+    let found =
+        search(&Rows { dim: embedding.dim(), values: &units, bias: &bias }, nodes, count, pool, watch)?;
+    let signed = embedding.values().iter().any(|&x| x < 0.0);
+    let counts = |score: f32| if signed { score > f32::NEG_INFINITY } else { score > 0.0 };
+    let near = |(found, &node): (Vec<Scored>, &u32)| {
+        let found = found.into_iter().take_while(|scored| somewhere(node as usize) && counts(scored.score));
         // Rounding may put equal directions a little beyond 1.
-        positive.map(|scored| Neighbor { node: scored.row, similarity: scored.score.min(1.0) }).collect()
+        found.map(|scored| Neighbor { node: scored.row, similarity: scored.score.clamp(-1.0, 1.0) }).collect()
     };
-    Ok(found.into_iter().map(near).collect())
+    Ok(found.into_iter().zip(nodes).map(near).collect())
 }
 
 /// All vectors at length 1; zero vectors stay zero.
@@ -85,6 +91,15 @@ mod tests {
         assert_eq!(found.iter().map(|near| near.node).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(found[0].similarity, 1.0);
         assert!((found[1].similarity - 0.5f32.sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn signed_vectors_have_neighbours_on_the_other_side() {
+        let rows = [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0; 3]];
+        let found: Vec<(u32, f32)> =
+            near(&rows, 0, 9).iter().map(|near| (near.node, near.similarity)).collect();
+        assert_eq!(found, [(2, 0.0), (1, -1.0)]);
+        assert!(near(&rows, 3, 9).is_empty());
     }
 
     #[test]
