@@ -245,6 +245,11 @@ fn whole(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "expected a whole number")
 }
 
+/// A parser for other numbers. "nan" and "inf" are numbers to the standard library and settings to nobody.
+fn number(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or("expected a number")
+}
+
 /// A parser for one of several names, each with its help.
 fn choice<T: Clone + Send + Sync + 'static>(
     choices: impl IntoIterator<Item = (&'static str, &'static str, T)>,

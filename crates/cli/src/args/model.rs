@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::others::OtherArgs;
-use super::{choice, whole};
+use super::{choice, number, whole};
 
 /// A parser for one of the library's choices.
 macro_rules! named {
@@ -53,7 +53,7 @@ pub(crate) struct ModelArgs {
     pub(crate) share: Option<Share>,
     /// Exponent of the view weights in shared consensus stages, above 0: near 1 the best-fitting view takes all;
     /// from 5 on little changes; below 1 badly fitting views gain [default: 5]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) gamma: Option<f64>,
     /// How views of different size are made comparable; `residual` acts in shared consensus stages, `max` in all
     /// [default: residual]
@@ -66,7 +66,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) max_iter: Option<usize>,
     /// A stage has converged when an iteration lowers its objective by less than this share [default: 0.0001]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) tol: Option<f64>,
     /// Scale of the embedding's columns [default: balanced]
     #[arg(long, value_name = "HOW", value_parser = named!(Scale))]
@@ -93,7 +93,7 @@ pub(crate) struct ProximitySettings {
     pub(crate) window: Option<usize>,
     /// Pairs that meet less than this many times as often as chance are dropped; 5, the paper's, keeps a third of
     /// what 1 keeps and takes a third of the time and memory [default: 1]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) negative: Option<f64>,
     /// What a node without edges in a view looks like there [default: zero]
     #[arg(long, value_name = "HOW", value_parser = named!(Isolated))]
@@ -105,6 +105,7 @@ pub(crate) struct ProximitySettings {
 pub(crate) struct RareArgs {
     /// Unique stages before consensus stages
     #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unique_first: bool,
     /// How columns are shared out over the stages [default: even]
     #[arg(long, value_name = "HOW", value_parser = named!(Layout))]
@@ -122,7 +123,7 @@ pub(crate) struct RareArgs {
     #[arg(long, value_name = "RULE", value_parser = named!(StopRule))]
     pub(crate) stop: Option<StopRule>,
     /// Added to mu's denominators, with unscaled view weights [default: 0]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) epsilon: Option<f64>,
 }
 
@@ -156,16 +157,21 @@ impl ModelArgs {
 
     /// The names and values that were typed.
     fn typed(&self) -> Map<String, Value> {
-        let Ok(Value::Object(all)) = serde_json::to_value(self) else {
+        let Ok(Value::Object(mut all)) = serde_json::to_value(self) else {
             unreachable!("arguments are a struct of plain values")
         };
-        let said = |value: &Value| !value.is_null() && *value != Value::Bool(false);
+        if self.others.no_attention {
+            all.insert("attention".into(), false.into());
+        }
         // `--negative 5` is a number to mnmf and a whole number to deepwalk; 5 is both, 5.0 is not.
         let whole = |value: Value| match value.as_f64() {
             Some(x) if x.fract() == 0.0 && (0.0..1e15).contains(&x) => Value::from(x as u64),
             _ => value,
         };
-        all.into_iter().filter(|(_, value)| said(value)).map(|(name, value)| (name, whole(value))).collect()
+        all.into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name, whole(value)))
+            .collect()
     }
 
     /// The preset with what was typed laid over it.

@@ -4,7 +4,7 @@
 use clap::Args;
 use serde::Serialize;
 
-use super::whole;
+use super::{number, whole};
 
 #[derive(Debug, Default, Args, Serialize)]
 #[command(next_help_heading = "Settings of other methods (defaults: docs/methods.md)")]
@@ -19,13 +19,13 @@ pub(crate) struct OtherArgs {
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) epochs: Option<usize>,
     /// Learning rate at the start (all that learn by small steps)
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) rate: Option<f64>,
     /// Negative samples, a tree, or both: negative, hierarchical, both (deepwalk)
     #[arg(long, value_name = "NAME")]
     pub(crate) softmax: Option<String>,
     /// Keep frequent nodes less often, from this share of the walks on; 0 keeps all (deepwalk, metapath2vec, mne)
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) subsample: Option<f64>,
     /// Draw the window anew at each place: yes or no (deepwalk)
     #[arg(long, value_name = "YES", value_parser = switch)]
@@ -46,7 +46,7 @@ pub(crate) struct OtherArgs {
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) extra: Option<usize>,
     /// Weight of a view's own part in the result (mne)
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) own_weight: Option<f64>,
     /// Learn the common and the views' own part at once: yes or no (mne)
     #[arg(long, value_name = "YES", value_parser = switch)]
@@ -61,7 +61,7 @@ pub(crate) struct OtherArgs {
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) order: Option<usize>,
     /// Shrinking of vectors (mtne-c, mve), fall of the learning rate from epoch to epoch (tucker)
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) decay: Option<f64>,
     /// What to give out: all, common, mean (mtne-c)
     #[arg(long, value_name = "NAME")]
@@ -76,7 +76,7 @@ pub(crate) struct OtherArgs {
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) depth: Option<usize>,
     /// Pull of the common vector on each view's (mve)
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) regularise: Option<f64>,
     /// Pull on views by their votes: yes or no (mve)
     #[arg(long, value_name = "YES", value_parser = switch)]
@@ -87,6 +87,10 @@ pub(crate) struct OtherArgs {
     /// Weigh views by labels of some nodes, given with --labels: yes or no (mve)
     #[arg(long, value_name = "YES", value_parser = switch)]
     pub(crate) attention: Option<bool>,
+    /// The same as --attention no (mve)
+    #[arg(long, conflicts_with = "attention")]
+    #[serde(skip)]
+    pub(crate) no_attention: bool,
     /// So many labelled nodes at most (mve)
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) labelled: Option<usize>,
@@ -106,10 +110,10 @@ pub(crate) struct OtherArgs {
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) relation_dim: Option<usize>,
     /// Three shares to drop: input, first and second hidden layer (tucker)
-    #[arg(long, value_name = "X,X,X", value_delimiter = ',')]
+    #[arg(long, value_name = "X,X,X", value_delimiter = ',', value_parser = number)]
     pub(crate) dropout: Option<Vec<f64>>,
     /// Smoothing of labels (tucker)
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) smoothing: Option<f64>,
     /// How labels are smoothed: code, epsilon (tucker)
     #[arg(long, value_name = "NAME")]
@@ -124,7 +128,7 @@ pub(crate) struct OtherArgs {
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) iterations: Option<usize>,
     /// Pull between each view and the consensus (multinmf)
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) lambda: Option<f64>,
     /// Rounds over all views (multinmf)
     #[arg(long, value_name = "N", value_parser = whole)]
@@ -136,7 +140,7 @@ pub(crate) struct OtherArgs {
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) starts: Option<usize>,
     /// Least denominator, as in the published code [default: none] (multinmf)
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) guard: Option<f64>,
 }
 

@@ -63,6 +63,11 @@ fn refuse_what_mnmf_alone_has(args: &EmbedArgs, model: &Model, ranks: &Ranks) ->
     if ranks.size() > 1 {
         bail!(Error::Config(format!("{name} runs in one process; start it without mpirun, or use mnmf")));
     }
+    if args.max_memory.is_some() && model.proximity().is_none() {
+        bail!(Error::Config(format!(
+            "--max-memory: the memory of {name} is not known beforehand, so no limit can be kept; leave it out"
+        )));
+    }
     if args.labels.is_some() && !model.learns_from_labels() {
         bail!(Error::Config(format!("--labels: {name} as set learns from no labels; leave it out")));
     }

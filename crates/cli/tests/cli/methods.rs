@@ -78,12 +78,65 @@ fn what_a_method_does_not_have_is_refused() {
         ("--method deepwalk --walks 0", "walks = 0"),
         ("--method deepwalk --rate=-1", "rate = -1"),
         ("--method tucker --dropout 0.5", "dropout"),
+        ("--method netmf --weighted no", "netmf has no setting \"weighted\""),
+        ("--weighted no", "mnmf has no setting \"weighted\""),
+        ("--method deepwalk --rate nan", "expected a number"),
+        ("--gamma inf", "expected a number"),
+        ("--method tucker --dropout 0.1,nan,0.1", "expected a number"),
+        ("--method deepwalk --max-memory 1G", "the memory of deepwalk is not known beforehand"),
+        ("--method mve --attention yes --no-attention", "cannot be used with"),
+        ("--method tucker --dim 4 --relation-dim 2 --epochs 2 --rate 1e30", "tucker ran beyond all numbers"),
         ("--method metapath2vec --metapath nothing", "nothing"),
         ("--method nothing", "[possible values: mnmf"),
     ] {
         place.fails(&format!("embed net -o x {words}"), 2, &[said]);
         assert!(!place.path("x").exists(), "{words}");
     }
+}
+
+#[test]
+fn what_is_switched_off_is_off() {
+    let place = planted();
+    place.done("embed net --method deepwalk --dim 4 --walks 2 --length 8 --dynamic-window no -q -o fixed");
+    assert_eq!(place.json("fixed/run.json")["config"]["dynamic_window"], false);
+    let mve = "--method mve --preset paper --dim 4 --walks 2 --length 8 --epochs 2 -q --force -o mve";
+    for unsupervised in ["--attention no", "--no-attention"] {
+        place.done(&format!("embed net {mve} {unsupervised}"));
+        assert_eq!(place.json("mve/run.json")["config"]["attention"], false);
+    }
+}
+
+#[test]
+fn a_reconstruction_and_empty_vectors_are_told() {
+    let place = planted();
+    let run = place.done("embed net --method mtne-c --dim 12 --samples 2000 -o mtne");
+    assert!(run.err.contains("mtne-c is a reconstruction"), "{}", run.err);
+    let warnings = &place.json("mtne/run.json")["warnings"];
+    assert!(warnings[0].as_str().unwrap().starts_with("mtne-c is a reconstruction"), "{warnings}");
+    let run = place.done("embed net --method multinmf --dim 4 --rounds 1 --inner 2 --guard 1e300 -o none");
+    assert!(run.err.contains("all vectors of multinmf are zero"), "{}", run.err);
+}
+
+#[test]
+fn similarities_of_signed_vectors_have_signs() {
+    let place = planted();
+    place.done("embed net --method netmf --dim 4 -o signed -q");
+    let all = place.done("neighbors signed n1 -c 100 --json");
+    let found: serde_json::Value = serde_json::from_str(&all.out).unwrap();
+    let near = found["neighbors"].as_array().unwrap();
+    assert_eq!(near.len(), 59, "{found}");
+    let last = near.last().unwrap();
+    assert!(last["similarity"].as_f64().unwrap() < 0.0, "{last}");
+    let other = last["node"].as_str().unwrap();
+    let pair = place.done(&format!("explain signed n1 {other} --json"));
+    let pair: serde_json::Value = serde_json::from_str(&pair.out).unwrap();
+    assert!((pair["total"].as_f64().unwrap() - last["similarity"].as_f64().unwrap()).abs() < 1e-6);
+    let shares = pair["parts"].as_array().unwrap().iter().map(|part| part["share"].as_f64().unwrap());
+    assert!((shares.map(f64::abs).sum::<f64>() - 1.0).abs() < 1e-9, "{pair}");
+    let text = place.done(&format!("explain signed n1 {other}")).out;
+    assert!(text.contains("cosine -0.") && text.lines().all(|line| line.len() < 120), "{text}");
+    place.done("embed net --method netmf-sum --dim 4 -o sum -q");
+    assert!(place.done("explain sum n1").out.contains("nothing to tell apart"));
 }
 
 #[test]

@@ -272,12 +272,31 @@ impl Model {
         let pool = Pool::new(self.threads)?;
         let began = Instant::now();
         let mut task = Task::new(network, self.dim, self.seed, &pool, labels, observer);
-        let found = self.settings.fit(&mut task)?;
+        let mut found = self.settings.fit(&mut task)?;
+        self.check_numbers(&mut found)?;
         let columns = found.vectors.len() / network.nodes().len();
         let parts = if found.parts.is_empty() { vec![part(None, 0..columns)] } else { found.parts };
         let embedding = Embedding::new(network.nodes().clone(), columns, found.vectors, parts);
         let (seconds, threads) = (began.elapsed().as_secs_f64(), pool.threads());
         Ok(Outcome { embedding, warnings: found.warnings, seconds, threads })
+    }
+}
+
+impl Model {
+    /// Settings far from the usual can drive numbers to infinity, or all to zero.
+    fn check_numbers(&self, found: &mut Found) -> Result<()> {
+        let method = self.method().name();
+        if found.vectors.iter().any(|x| !x.is_finite()) {
+            return Err(Error::Config(format!(
+                "{method} ran beyond all numbers with these settings; bring them nearer to the usual ones, first a lower rate"
+            )));
+        }
+        if found.vectors.iter().all(|&x| x == 0.0) {
+            found
+                .warnings
+                .push(format!("all vectors of {method} are zero: with these settings it found nothing"));
+        }
+        Ok(())
     }
 }
 

@@ -23,6 +23,10 @@ use crate::network::View;
 use crate::random::{Key, unit_f64};
 use crate::sgd::{Clash, Negatives, Noise, Parts, Table, Tables, Training, train};
 
+/// Goes with every result.
+const RECONSTRUCTED: &str =
+    "mtne-c is a reconstruction: the equations and the code of the original could not be found";
+
 /// Settings of MTNE-C (reconstructed: see the module's head; the original's are not known).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MtneC {
@@ -267,7 +271,7 @@ impl MtneC {
         for node in 0..task.network.nodes().len() {
             self.push_row(node, widths, &views, &mut vectors);
         }
-        Found { vectors, parts, warnings: Vec::new() }
+        Found { vectors, parts, warnings: vec![RECONSTRUCTED.into()] }
     }
 
     fn push_row(&self, node: usize, widths: Widths, views: &[&Trained<'_>], vectors: &mut Vec<f32>) {
