@@ -265,3 +265,24 @@ fn a_fit_that_does_not_converge_is_a_note() {
     let run = place.done("evaluate classify v --labels labels.tsv --max-iter 1 --c 100");
     assert!(run.err.contains("fits did not converge in 1 iterations; raise --max-iter"), "{}", run.err);
 }
+
+#[test]
+fn what_is_read_is_not_written_over() {
+    let place = Place::new();
+    place.done("generate --nodes 60 --views 2 --communities 4 -q -o net");
+    place.done("embed net -o z --dim 8 --stages 2 -q");
+    for words in [
+        "classify z --labels net/labels.tsv --predictions net/labels.tsv",
+        "classify z --labels net/labels.tsv --predictions z/embedding.npy",
+        "cluster z --labels net/labels.tsv --assignments net/../net/labels.tsv",
+        "cluster z --labels net/labels.tsv --assignments z/nodes.txt",
+    ] {
+        let before = [place.read("net/labels.tsv"), place.read("z/embedding.npy"), place.read("z/nodes.txt")];
+        place.fails(&format!("evaluate {words}"), 1, &["is read, so it cannot be written over"]);
+        let after = [place.read("net/labels.tsv"), place.read("z/embedding.npy"), place.read("z/nodes.txt")];
+        assert!(before == after, "{words}");
+    }
+    for _ in 0..2 {
+        place.done("evaluate cluster z --labels net/labels.tsv --repeats 1 --assignments own.tsv -q");
+    }
+}

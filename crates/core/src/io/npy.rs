@@ -152,13 +152,19 @@ fn read_matrix(reader: &mut impl Read) -> Result<NpyMatrix, Failure> {
         }
         None => return fail("the header does not tell the shape; save it again with numpy.save"),
     };
-    if value_of(&header, "fortran_order").is_none_or(|order| !order.starts_with("False")) {
-        return fail("is stored by columns (Fortran order); save numpy.ascontiguousarray(array) instead");
-    }
+    let by_columns = match value_of(&header, "fortran_order") {
+        Some(order) if order.starts_with("False") => false,
+        Some(order) if order.starts_with("True") => true,
+        _ => return fail("the header does not tell the order of the numbers; save it again with numpy.save"),
+    };
     let Some(numbers) = rows.checked_mul(dim).filter(|numbers| numbers.checked_mul(width).is_some()) else {
         return fail(format!("claims {rows} x {dim} numbers, more than memory can address; save it again"));
     };
-    let values = read_values(reader, numbers, width)?;
+    let mut values = read_values(reader, numbers, width)?;
+    if by_columns {
+        // As NumPy leaves the results of many decompositions.
+        values = (0..numbers).map(|at| values[at % dim * rows + at / dim]).collect();
+    }
     Ok(NpyMatrix { rows, dim, values })
 }
 
@@ -324,6 +330,16 @@ mod tests {
     }
 
     #[test]
+    fn columns_after_one_another_are_the_same_matrix() {
+        let numbers: Vec<u8> = [1f32, 4., 2., 5., 3., 6.].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n";
+        let found = read_matrix(&mut with_header(header, &numbers).as_slice()).unwrap();
+        assert_eq!((found.rows, found.dim, found.values), (2, 3, vec![1., 2., 3., 4., 5., 6.]));
+        let empty = "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 0), }\n";
+        assert!(read_matrix(&mut with_header(empty, &[]).as_slice()).unwrap().values.is_empty());
+    }
+
+    #[test]
     fn other_arrays_get_a_sentence() {
         let told = |descr: &str, order: &str, shape: &str| {
             message(&with_header(
@@ -333,7 +349,7 @@ mod tests {
         };
         assert!(told("'<i8'", "False", "(2, 2)").starts_with("holds numbers of type '<i8', expected '<f4'"));
         assert!(told("[('a', '<f4')]", "False", "(2, 2)").contains("expected '<f4' or '<f8'"));
-        assert!(told("'<f4'", "True", "(2, 2)").contains("Fortran order"));
+        assert!(told("'<f4'", "Maybe", "(2, 2)").starts_with("the header does not tell the order"));
         assert!(told("'<f4'", "False", "(2,)").starts_with("has 1 dimensions, expected 2"));
         assert!(told("'<f4'", "False", "(2, x)").starts_with("the header does not tell the shape"));
         assert!(

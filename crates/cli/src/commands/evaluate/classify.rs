@@ -16,7 +16,7 @@ pub(super) fn run(args: &ClassifyArgs) -> Result<()> {
     let began = Instant::now();
     let settings = args.settings();
     settings.check()?;
-    check_writable(args.predictions.as_deref())?;
+    check_writable(args.predictions.as_deref(), &args.input)?;
     let pool = Pool::new(args.run.threads)?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.print.quiet);

@@ -14,7 +14,7 @@ use crate::ui::{Reporter, clustering_table};
 
 pub(super) fn run(args: &ClusterArgs) -> Result<()> {
     let began = Instant::now();
-    check_writable(args.assignments.as_deref())?;
+    check_writable(args.assignments.as_deref(), &args.input)?;
     let pool = Pool::new(args.run.threads)?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.print.quiet);

@@ -79,9 +79,14 @@ fn show<T: serde::Serialize>(
     print(text)
 }
 
-/// Refuses a file that cannot be written before the work and not after it.
-fn check_writable(file: Option<&Path>) -> Result<()> {
+/// Refuses a file that cannot be written before the work and not after it, and one that the scores come from.
+fn check_writable(file: Option<&Path>, input: &VectorArgs) -> Result<()> {
     let Some(file) = file else { return Ok(()) };
+    let same = |path: &Path| matches!((path.canonicalize(), file.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    let vectors = ["embedding.npy", "nodes.txt", "run.json"].map(|name| input.folder.join(name));
+    if vectors.iter().chain([&input.folder, &input.labels]).any(|path| same(path)) && file.is_file() {
+        anyhow::bail!("{}: is read, so it cannot be written over; give another name", file.display());
+    }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if file.is_dir() {
         anyhow::bail!("{}: is a folder where a file is to be written; add a name", file.display());
