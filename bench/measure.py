@@ -250,6 +250,15 @@ class Bench:
                 manyview(*command, "-o", self.work / "run", "--threads", 2)
                 self.record("run", what=name, who="manyview", threads=2, repeat=repeat, seconds=time.perf_counter() - began)
 
+    def tucker(self):
+        folder = self.data and self.data / "acm"
+        if not (folder and folder.is_dir()):
+            return self.skip("tucker", "no acm in the data folder; give --data or MANYVIEW_DATA")
+        step("tucker: acm")
+        began = time.perf_counter()
+        manyview("embed", folder, "--method", "tucker", "--force", "-o", self.work / "run", "--threads", 2)
+        self.record("tucker", what="acm", who="manyview", threads=2, seconds=time.perf_counter() - began)
+
     def evaluate(self):
         evaluate.section(self, RELEASE / "manyview", step)
 
@@ -342,7 +351,7 @@ def main():
     (args.out / "machine.txt").write_text(machine(args.command))
     began = time.time()
     bench = Bench(args.out, args.data, QUICK if args.quick else FULL)
-    parts = ("nmf", "equal_error", "proximity", "svd", "growth", "whole_runs", "evaluate", "skipgram", "ranks")
+    parts = ("nmf", "equal_error", "proximity", "svd", "growth", "whole_runs", "evaluate", "skipgram", "tucker", "ranks")
     for part in args.only or parts:
         getattr(bench, part)()
     bench.file.close()

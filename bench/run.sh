@@ -8,7 +8,7 @@ bench/run.sh [--quick] [--data DIR] [--name NAME] [--only SECTION,...]
 
   --quick      small sizes, one repeat: does it run? (under 3 minutes after the build)
   --data DIR   folder with flickr/friendship.tsv; also from MANYVIEW_DATA
-  --only ...   some of nmf, equal_error, proximity, svd, growth, whole_runs, evaluate, skipgram, ranks
+  --only ...   some of nmf, equal_error, proximity, svd, growth, whole_runs, evaluate, skipgram, tucker, ranks
   --name NAME  what to call this machine in the folder's name [default: machine]
 
 Writes bench/runs/<date>-<name>/ with raw.csv, machine.txt and summary.md.
