@@ -231,7 +231,12 @@ impl Cli {
             };
             command.mut_args(takes_number).mut_subcommands(numbers)
         }
-        let command = numbers(Cli::command());
+        // The demo runs MNMF; settings of other methods would only be refused.
+        let unless_other = |arg: Arg| {
+            let other = arg.get_id() == "method" || arg.get_help_heading() == Some(others::HEADING);
+            arg.hide(other)
+        };
+        let command = numbers(Cli::command()).mut_subcommand("demo", |demo| demo.mut_args(unless_other));
         let typed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
         typed.unwrap_or_else(|error| {
             crate::backend::wait_unless_first();

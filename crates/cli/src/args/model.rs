@@ -88,11 +88,12 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Default, Args, Serialize)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct ProximitySettings {
-    /// How many steps of a random walk count as near [default: 5]
+    /// How many steps of a random walk count as near [default: 5] (deepwalk, metapath2vec: 10)
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) window: Option<usize>,
     /// Pairs that meet less than this many times as often as chance are dropped; 5, the paper's, keeps a third of
-    /// what 1 keeps and takes a third of the time and memory [default: 1]
+    /// what 1 keeps and takes a third of the time and memory [default: 1] (methods that learn by small steps: random nodes that each
+    /// pair is set against, 5)
     #[arg(long, value_name = "X", value_parser = number)]
     pub(crate) negative: Option<f64>,
     /// What a node without edges in a view looks like there [default: zero]

@@ -6,8 +6,10 @@ use serde::Serialize;
 
 use super::{number, whole};
 
+pub(super) const HEADING: &str = "Settings of other methods (defaults: docs/methods.md)";
+
 #[derive(Debug, Default, Args, Serialize)]
-#[command(next_help_heading = "Settings of other methods (defaults: docs/methods.md)")]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct OtherArgs {
     /// Walks from each node (deepwalk, metapath2vec, mne, mve)
     #[arg(long, value_name = "N", value_parser = whole)]

@@ -170,6 +170,15 @@ fn the_demo_equals_the_files_it_is_made_of() {
     let run = place.done("demo -o demo");
     assert!(run.err.contains("Robert Duin"), "the credit is shown: {}", run.err);
     assert!(run.out.contains("2,000 nodes x 256 columns in demo/embedding.npy"), "{}", run.out);
+    let score = |name: &str| -> f64 {
+        let line =
+            run.out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{}", run.out));
+        line.split_whitespace().rev().nth(1).unwrap().parse().unwrap()
+    };
+    let best = run.out.lines().find(|line| line.contains("(best alone)")).expect("a best view").to_owned();
+    assert!(score("all views") > 0.97 && score("all views") > score(&best), "{}", run.out);
+    assert!(run.out.ends_with("open demo/report.html in a browser\n"), "{}", run.out);
+    assert!(place.text("demo/report.html").starts_with("<!doctype html>"));
     let folder = place.embedded(digits);
     assert!((place.read("demo/embedding.npy"), place.text("demo/nodes.txt")) == folder);
 }

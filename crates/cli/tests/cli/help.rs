@@ -68,7 +68,11 @@ fn help_tells_a_newcomer_what_to_type() {
     );
     says("evaluate links --help", &["[default: 0.2]", "[default: cosine]", "--dim", "--view <NAME=PATH>"]);
     says("generate --help", &["--nodes", "[default: 1000]", "labels.tsv", "--consensus", "[default: 0.5]"]);
-    says("demo --help", &["digits", "[default: manyview-demo]", "--quiet"]);
+    says("demo --help", &["digits", "[default: manyview-demo]", "--quiet", "--stages"]);
+    assert!(
+        !Place::new().done("demo --help").out.contains("--walks"),
+        "settings of other methods would be refused"
+    );
     says("completions --help", &["bash", "zsh", "fish", "manyview completions bash >"]);
 }
 
