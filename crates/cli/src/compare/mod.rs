@@ -334,8 +334,8 @@ mod tests {
     fn no_tested_node_of_any_share_is_learnt_from() {
         let ids: Vec<String> = (0..61).map(|node| format!("n{node}")).collect();
         let one = |node: usize| vec![["a", "b", "c", "d", "e"][if node < 3 { 4 } else { node % 4 }]];
-        let several = |node: usize| if node % 3 == 0 { vec!["a", "b"] } else { one(node) };
-        let none = |node: usize| if node % 7 == 0 { vec![] } else { one(node) };
+        let several = |node: usize| if node.is_multiple_of(3) { vec!["a", "b"] } else { one(node) };
+        let none = |node: usize| if node.is_multiple_of(7) { vec![] } else { one(node) };
         for of in [&one as &dyn Fn(usize) -> Vec<&'static str>, &several, &none] {
             let labels = Labels::from_sets(&ids, (0..ids.len()).map(of)).unwrap();
             let shares = [0.7, 0.3, 0.45, 0.5];

@@ -11,8 +11,8 @@ pub(super) const GAIN: &str = "gain of mnmf";
 /// What the star means, in every form; the star itself comes before it.
 const STAR: &str = "the best of several on the tested nodes, column by column: a choice that has seen them";
 
-const OVER: &str =
-    "relative to the best row of another method, column by column; rows with a star do not count";
+const OVER: &str = "relative to the best row of another method, column by column";
+const OVER_FAIR: &str = "relative to the best row of another method without a star, column by column";
 
 /// What a reader of these tables has to be told: a mark and what it means.
 pub(super) fn legend<'a>(
@@ -23,7 +23,7 @@ pub(super) fn legend<'a>(
         star |= table.has_oracle();
         gain |= table.gain.is_some();
     }
-    star.then_some(("*", STAR)).into_iter().chain(gain.then_some((GAIN, OVER)))
+    star.then_some(("*", STAR)).into_iter().chain(gain.then_some((GAIN, if star { OVER_FAIR } else { OVER })))
 }
 
 /// A score in percent, with its spread.
@@ -245,7 +245,10 @@ mod tests {
     #[test]
     fn a_mark_that_is_not_there_is_not_explained() {
         let all = legend_text(&[table()], "*");
-        assert!(all.starts_with("* the best of several") && all.contains("rows with a star do not"), "{all}");
+        assert!(
+            all.starts_with("* the best of several") && all.contains("another method without a star"),
+            "{all}"
+        );
         let plain = Table { lines: table().lines[1..].to_vec(), gain: None, ..table() };
         assert_eq!(legend_text(std::slice::from_ref(&plain), "*"), "");
         assert!(!latex(&plain).contains("\\par"));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::support::Place;
+use super::support::{Place, npy};
 
 fn planted() -> Place {
     let place = Place::new();
@@ -182,6 +182,24 @@ fn labels_that_do_not_fit_are_told_and_recorded() {
 }
 
 #[test]
+fn what_is_odd_about_vectors_is_told_with_their_scores() {
+    let place = planted();
+    let line =
+        "compare net --labels net/labels.tsv -o c --methods netmf-sum --dim 8 --c 1 --no-pictures --repeats";
+    place.done(&format!("{line} 1"));
+    let mut equal = place.read("c/netmf-sum/embedding.npy");
+    let numbers = equal.len() - npy(&equal).1.len();
+    equal[numbers..].fill(0);
+    place.write("c/netmf-sum/embedding.npy", equal);
+    for _ in ["measured", "done before"] {
+        let run = place.done(&format!("{line} 2"));
+        assert_eq!(run.err.matches("  note: only 1 of 3 clusters have nodes").count(), 1, "{}", run.err);
+    }
+    let notes = place.json("c/compare.json")["methods"][0]["candidates"][0]["notes"].clone();
+    assert!(notes[0].as_str().unwrap().starts_with("only 1 of 3 clusters"), "{notes}");
+}
+
+#[test]
 fn what_others_made_is_not_replaced_unasked() {
     let place = planted();
     let line = "compare net --labels net/labels.tsv -o c --methods mnmf,netmf-sum --dim 16 --repeats 1 --c 1 --no-pictures";
@@ -279,6 +297,45 @@ fn mve_metapaths_and_a_chosen_c_are_the_same_for_any_threads() {
     assert_eq!(mve["candidates"][0]["nmi"].as_array().unwrap().len(), 0, "it has seen labels");
     let runs = [0, 1].map(|repeat| place.read(&format!("c1/mve-repeat-{repeat}/embedding.npy")));
     assert!(runs[0] != runs[1], "each learnt from its own training nodes");
+}
+
+/// Two tested nodes may swap their labels and MVE does not notice; two that train may not.
+#[test]
+fn mve_sees_labels_of_training_nodes_alone() {
+    let place = Place::new();
+    place.done("generate --nodes 24 --views 2 --communities 2 -q -o net");
+    let labels = place.text("net/labels.tsv");
+    let measure = "--train 0.5 --repeats 1 --c 1";
+    let vectors = |file: &str, folder: &str| {
+        let options = "--methods mve,netmf-sum --dim 4 --no-pictures -q";
+        place.done(&format!("compare net --labels {file} -o {folder} {options} {measure}"));
+        place.read(&format!("{folder}/mve-repeat-0/embedding.npy"))
+    };
+    let tested = |file: &str| -> Vec<String> {
+        place.done(&format!("evaluate classify c/netmf-sum --labels {file} {measure} --predictions said -q"));
+        let node = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["node"].to_string();
+        place.text("said").lines().map(node).collect()
+    };
+    let first = vectors("net/labels.tsv", "c");
+    let test = tested("net/labels.tsv");
+    let pairs: Vec<(&str, &str)> = labels.lines().filter_map(|line| line.split_once('\t')).collect();
+    for both_tested in [true, false] {
+        let is = |node: &str| test.contains(&format!("{node:?}")) == both_tested;
+        let able: Vec<_> = pairs.iter().filter(|pair| is(pair.0)).collect();
+        // A swap may move the split, since classes are split one by one; most do not.
+        let swapped = able.iter().flat_map(|a| able.iter().map(move |b| (a, b))).any(|(a, b)| {
+            let of = |node: &str, own| match node {
+                node if node == a.0 => b.1,
+                node if node == b.0 => a.1,
+                _ => own,
+            };
+            let line = |&(node, own): &(&str, _)| format!("{node}\t{}\n", of(node, own));
+            place.write("swapped.tsv", pairs.iter().map(line).collect::<String>());
+            a.1 != b.1 && tested("swapped.tsv") == test
+        });
+        assert!(swapped, "some swap leaves the split as it is");
+        assert_eq!(vectors("swapped.tsv", &format!("c-{both_tested}")) == first, both_tested);
+    }
 }
 
 #[test]
