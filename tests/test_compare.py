@@ -30,6 +30,10 @@ class Comparison(unittest.TestCase):
             self.assertEqual(browser.run("document.querySelectorAll('table').length"), 2)
             self.assertEqual(browser.run("document.querySelectorAll('path.nodes').length"), 9)
             self.assertEqual(browser.run("document.querySelectorAll('path.curve').length"), 6 + 2)
+            best = "[...document.querySelectorAll('td.best')].map(cell => cell.parentNode.firstChild.innerText)"
+            self.assertTrue(browser.run(f"{best}.length >= 8"), "each column of both tables has a best")
+            self.assertFalse(browser.run(f"{best}.some(name => name.endsWith('*'))"), "what has seen the tests is not the best")
+            self.assertIn("relative to the best row of another method without a star", browser.run("document.body.innerText"))
             wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             browser.size(390, 800, phone=True)
             self.assertTrue(browser.run(wide), "wide tables scroll by themselves on a phone")

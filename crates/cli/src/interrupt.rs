@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(800);
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static SPEAKS: AtomicBool = AtomicBool::new(true);
-static OUTPUT: Mutex<Option<Traces>> = Mutex::new(None);
+static OUTPUT: Mutex<Vec<Traces>> = Mutex::new(Vec::new());
 static LEFT: Mutex<Option<String>> = Mutex::new(None);
 static CHECKPOINTS: Mutex<Option<PathBuf>> = Mutex::new(None);
 
@@ -48,9 +48,9 @@ pub(crate) fn only_rank_0_speaks(rank: usize) {
     SPEAKS.store(rank == 0, Ordering::Relaxed);
 }
 
-/// The folder in which unfinished files may lie when the process has to be ended.
+/// A folder in which unfinished files may lie when the process has to be ended; folders within it come after it.
 pub(crate) fn writes_to(output: &OutputFolder) {
-    *OUTPUT.lock().expect("nobody panics with this lock") = Some(output.traces());
+    OUTPUT.lock().expect("nobody panics with this lock").push(output.traces());
 }
 
 /// The folder in which finished stages are kept.
@@ -81,8 +81,9 @@ pub(crate) fn sentence() -> String {
 }
 
 fn remove_traces() {
-    if let Ok(Some(traces)) = OUTPUT.lock().as_deref() {
-        traces.remove();
+    if let Ok(folders) = OUTPUT.lock() {
+        // The innermost first: a folder that this run made can be removed once it is empty.
+        folders.iter().rev().for_each(Traces::remove);
     }
 }
 

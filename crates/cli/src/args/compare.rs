@@ -9,7 +9,7 @@ use manyview::methods::Method;
 
 use super::{NetworkArgs, choice, whole};
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each method embeds the network, and all are measured on the same splits. Methods of a single view run on every view; their
 rows give the view that scores best on the tested nodes (a choice nobody could make in earnest, marked *) and the view
@@ -73,12 +73,37 @@ pub(crate) struct CompareArgs {
     /// Threads [default: all cores]; does not change the result
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,
+    /// Replace results in that folder that are not of a comparison of this network
+    #[arg(long, help_heading = "Output")]
+    pub(crate) force: bool,
     /// Leave out the maps of the nodes
     #[arg(long, help_heading = "Output")]
     pub(crate) no_pictures: bool,
     /// Print nothing but errors and the tables
     #[arg(short, long, help_heading = "Output")]
     pub(crate) quiet: bool,
+}
+
+impl CompareArgs {
+    /// As typed, with what was typed twice taken once: each share is a column, each C a table.
+    pub(crate) fn each_once(&self) -> Self {
+        CompareArgs {
+            train: each_once(&self.train),
+            c: each_once(&self.c),
+            sweep: each_once(&self.sweep),
+            ..self.clone()
+        }
+    }
+}
+
+fn each_once<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut kept = Vec::new();
+    for &value in values {
+        if !kept.contains(&value) {
+            kept.push(value);
+        }
+    }
+    kept
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -10,7 +10,7 @@ use manyview::network::Duplicates;
 
 use super::choice;
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct NetworkArgs {
     /// A folder (each edge list in it is a view), a network.toml, edge lists (each a view), or, with --relation,

@@ -15,10 +15,12 @@ pub(crate) mod proximity;
 pub(crate) mod report;
 pub(crate) mod views;
 
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
 use manyview::Network;
+use manyview::evaluate::Labels;
 use manyview::io::read_network;
 
 use crate::args::NetworkArgs;
@@ -53,6 +55,25 @@ fn describe(network: &Network, time: f64, reporter: &Reporter) {
         .collect();
     let (count, views) = (plural(views.len(), "view"), views.join(", "));
     reporter.say(&format!("{nodes}, {count}: {views}; read in {}", seconds(time)));
+}
+
+/// Says how many nodes have no label.
+pub(crate) fn tell_unlabelled(labels: &Labels, reporter: &Reporter) {
+    let without = labels.rows() - labels.labelled();
+    if without > 0 {
+        let verb = if without == 1 { "has" } else { "have" };
+        reporter.say(&format!("{} {verb} no label and no part in the scores", plural(without, "node")));
+    }
+}
+
+/// Says how many ids of a label file are no nodes of what is at hand.
+pub(crate) fn tell_unknown(labels: &Labels, file: &Path, of: &str, reporter: &Reporter) {
+    let unknown = labels.unknown();
+    if unknown > 0 {
+        let (file, ids) = (file.display(), plural(unknown, "id"));
+        let verb = if unknown == 1 { "is no node" } else { "are no nodes" };
+        reporter.say(&format!("{file}: {ids} {verb} of the {of} and left out"));
+    }
 }
 
 /// The command line as it was typed, for `run.json`.

@@ -12,9 +12,9 @@ use manyview::overlap::overlaps;
 use manyview::parallel::Pool;
 use manyview::{Embedding, Error, Network};
 
-use super::command_line;
 use super::embed::{prepare, read_views, write_vectors};
 use super::fitting::{self, Taken};
+use super::{command_line, tell_unknown};
 use crate::args::{Chosen, EmbedArgs};
 use crate::backend::Ranks;
 use crate::interrupt;
@@ -32,6 +32,9 @@ pub(super) fn run(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> 
         format.check(network.nodes())?;
     }
     let labels = args.labels.as_ref().map(|file| Labels::open(file, network.nodes())).transpose()?;
+    if let (Some(labels), Some(file)) = (&labels, &args.labels) {
+        tell_unknown(labels, file, "network", &reporter);
+    }
     let chosen = Chosen::Other(model.clone());
     fitting::check_memory(&chosen, &network, args.max_memory)?;
     let fitted = fitting::fit(&chosen, &network, labels.as_ref(), &mut reporter)?;

@@ -63,6 +63,8 @@ pub(super) struct Job {
 pub(super) struct Work {
     pub(super) rows: Vec<Row>,
     pub(super) jobs: Vec<Job>,
+    /// Which values of settings cannot be had, and why: sentences.
+    pub(super) left_out: Vec<String>,
 }
 
 impl Work {
@@ -86,11 +88,7 @@ impl Work {
                 .for_each(|(title, config)| work.mnmf(Section::Ablations, title, config));
         }
         for &sweep in &args.sweep {
-            // Some numbers of stages need more columns than there are.
-            let fits = |config: &Config| config.plan(network.views().len()).is_ok();
-            for (value, config) in values(sweep, &ours).into_iter().filter(|value| fits(&value.1)) {
-                work.mnmf(Section::Sweep(name(sweep)), &value, config);
-            }
+            work.sweep(sweep, &ours, network.views().len());
         }
         Ok(work)
     }
@@ -118,6 +116,24 @@ impl Work {
     fn mnmf(&mut self, section: Section, title: &str, config: Config) {
         let row = self.row(title, section, None);
         self.job(row, None, Chosen::Mnmf(config));
+    }
+
+    /// A row for each value of a setting. Some numbers of stages need more columns than there are.
+    fn sweep(&mut self, sweep: Sweep, ours: &Config, views: usize) {
+        let (mut unfit, mut why) = (Vec::new(), None);
+        for (value, config) in values(sweep, ours) {
+            match config.plan(views) {
+                Ok(_) => self.mnmf(Section::Sweep(name(sweep)), &value, config),
+                Err(error) => {
+                    unfit.push(value);
+                    why.get_or_insert(error);
+                }
+            }
+        }
+        if let Some(why) = why {
+            let (name, unfit) = (name(sweep), unfit.join(", "));
+            self.left_out.push(format!("mnmf over {name} leaves out {unfit}: {why}"));
+        }
     }
 
     fn method(&mut self, method: Method, args: &CompareArgs, network: &Network) -> Result<()> {

@@ -8,10 +8,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use manyview::Network;
+use anyhow::{Result, bail};
 use manyview::evaluate::Labels;
 use manyview::io::{Finished, OutputFolder};
+use manyview::{Error, Network};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -22,6 +22,22 @@ use crate::args::{Chosen, CompareArgs};
 use crate::commands::embed::write_vectors;
 use crate::commands::fitting::Fitted;
 use crate::interrupt;
+
+/// What a job's folder holds.
+pub(super) const JOB_FILES: [&str; 6] =
+    ["embedding.npy", "nodes.txt", "run.json", "made.json", "scores.json", "map.npy"];
+
+/// Those that belong to the embedding.
+const EMBEDDING_FILES: &[&str] = JOB_FILES.split_at(4).0;
+
+/// A network as files name it.
+pub(super) fn network_key(network: &Network) -> String {
+    key(network.fingerprint())
+}
+
+fn key(fingerprint: u64) -> String {
+    format!("{fingerprint:016x}")
+}
 
 /// What an embedding and its scores follow from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,18 +78,23 @@ impl Identity {
         };
         // Threads change no bit.
         config.as_object_mut().expect("settings are a struct").remove("threads");
-        let hash = |fingerprint: u64| format!("{fingerprint:016x}");
         let costs: Vec<String> = args.c.iter().map(|&cost| cost_name(cost)).collect();
-        let labels = hash(labels.fingerprint());
+        let multi_label = labels.is_multi_label();
+        let labels = key(labels.fingerprint());
         let learnt =
             job.repeat.map(|repeat| json!({"labels": labels, "repeat": repeat, "train": args.train}));
+        let mut scores = json!({
+            "labels": labels, "train": args.train, "repeats": args.repeats, "seed": args.seed, "c": costs,
+            "validated": validate,
+        });
+        if multi_label {
+            // Earlier versions measured by the threshold rule alone.
+            scores["rules"] = json!(["threshold", "known number"]);
+        }
         Ok(Identity {
             version: env!("CARGO_PKG_VERSION").into(),
-            embedding: json!({"method": method, "config": config, "network": hash(network.fingerprint()), "learnt": learnt}),
-            scores: json!({
-                "labels": labels, "train": args.train, "repeats": args.repeats, "seed": args.seed, "c": costs,
-                "validated": validate,
-            }),
+            embedding: json!({"method": method, "config": config, "network": network_key(network), "learnt": learnt}),
+            scores,
         })
     }
 }
@@ -104,6 +125,10 @@ impl Place {
         if (&made.version, &made.embedding) != (&self.identity.version, &self.identity.embedding) {
             return Found::Nothing;
         }
+        // Scores alone would leave nothing to draw a map of.
+        if EMBEDDING_FILES.iter().any(|name| !self.folder.join(name).is_file()) {
+            return Found::Nothing;
+        }
         match self.read::<Measured>("scores.json") {
             Some(measured) if measured.identity == self.identity => Found::Scores(measured.scores),
             _ => match Finished::open(&self.folder) {
@@ -123,13 +148,13 @@ impl Place {
         fitted: &Fitted,
         record: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
+        let mut output = OutputFolder::prepare(&self.folder, EMBEDDING_FILES, true)?;
         // A map of an earlier embedding would be taken for one of this.
-        match fs::remove_file(self.folder.join("map.npy")) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        let map = self.folder.join("map.npy");
+        match fs::remove_file(&map) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => bail!(Error::Io { path: map, cause }),
             _ => {}
         }
-        let names = ["embedding.npy", "nodes.txt", "run.json", "made.json"];
-        let mut output = OutputFolder::prepare(&self.folder, &names, true)?;
         interrupt::writes_to(&output);
         write_vectors(&mut output, fitted.embedding(), &[])?;
         output.write("run.json", |writer| record(writer))?;

@@ -1,11 +1,13 @@
 //! `manyview compare`: every method on the same network, the same splits and the same page.
 //!
-//! `jobs.rs` says what is to be embedded, `kept.rs` what is there already, `scores.rs` measures, `table.rs` makes the
-//! paper's tables, `write.rs` and `page.rs` write them.
+//! `jobs.rs` says what is to be embedded, `kept.rs` what is there already, `foreign.rs` what may not be replaced, `scores.rs`
+//! measures, `table.rs` makes the paper's tables, `write.rs`, `record.rs` and `page.rs` write them.
 
+mod foreign;
 mod jobs;
 mod kept;
 mod page;
+mod record;
 mod scores;
 mod table;
 mod write;
@@ -14,34 +16,37 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use manyview::evaluate::{ClassifySettings, Labels};
 use manyview::io::{Finished, OutputFolder, read_npy, write_npy};
 use manyview::layout::layout;
 use manyview::overlap::{Overlap, overlaps};
 use manyview::parallel::Pool;
 use manyview::{Config, Embedding, Error, Network};
-use serde::Serialize;
 
 use crate::args::CompareArgs;
 use crate::commands::fitting::{self, Taken};
-use crate::commands::{command_line, read};
+use crate::commands::{command_line, read, tell_unknown, tell_unlabelled};
 use crate::interrupt;
 use crate::ui::{Reporter, plural, print, seconds};
 use jobs::{Job, Section, Work};
 use kept::{Found, Identity, Place};
 use page::{About, Picture};
+use record::Record;
 use scores::{Scores, cost_name};
 use table::{Measured, Table, tables};
 
 const FILES: [&str; 4] = ["compare.json", "compare.md", "compare.tex", "compare.html"];
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
-    check(args)?;
+    let args = &args.each_once();
+    let measuring = check(args)?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.quiet).without_stages();
     let (network, _) = read(&args.network, &mut reporter)?;
     let labels = Labels::open(&args.labels, network.nodes())?;
+    tell_unlabelled(&labels, &reporter);
+    tell_unknown(&labels, &args.labels, "network", &reporter);
     if labels.names().len() < 2 {
         let sentence = format!(
             "{}: all labels are the same; a comparison needs two classes or more",
@@ -50,28 +55,44 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         return Err(Error::Network(sentence).into());
     }
     // What is wrong with shares and labels is said before the first method, not after the last.
-    for &share in &args.train {
-        labels.split(share, args.seed, 0)?;
-    }
+    let notes = measuring.label_notes(&labels)?;
     let work = Work::of(args, &network)?;
+    notes.iter().chain(&work.left_out).for_each(|note| reporter.say(&format!("note: {note}")));
+    if !args.force {
+        foreign::refuse(&args.output, &work, &network)?;
+    }
     let output = OutputFolder::prepare(&args.output, &FILES, true)?;
-    let folder = args.output.display();
-    interrupt::leaves(format!(
-        "interrupted: what is finished is kept in {folder}; the same command goes on from there"
-    ));
+    interrupt::writes_to(&output);
     let pool = Pool::new(args.threads)?;
     let overlap = overlaps(&network, &pool);
-    let mut comparison = Comparison { args, network, labels, overlap, pool, reporter };
+    let mut comparison = Comparison { args, network, labels, notes, overlap, pool, reporter };
     let measured = comparison.measure(&work)?;
     let costs: Vec<String> = args.c.iter().map(|&cost| cost_name(cost)).collect();
     let tables = tables(&measured, &args.train, &costs);
     let pictures = if args.no_pictures { Vec::new() } else { comparison.pictures(&work, &measured)? };
     comparison.write(output, &measured, &tables, &pictures)?;
-    let failed = measured.iter().filter(|row| !row.failures.is_empty()).count();
+    show(args, &measured, &tables)
+}
+
+/// Refuses what makes no sense before a large file is read; returns how all are measured, at any C.
+fn check(args: &CompareArgs) -> Result<ClassifySettings> {
+    Config { dim: args.dim, threads: args.threads, ..Config::default() }.check()?;
+    let (train, repeats, seed) = (args.train.clone(), args.repeats, args.seed);
+    let measuring = ClassifySettings { train, repeats, seed, ..ClassifySettings::default() };
+    measuring.check()?;
+    Ok(measuring)
+}
+
+/// Prints the tables. A comparison of which nothing worked has failed.
+fn show(args: &CompareArgs, measured: &[Measured], tables: &[Table]) -> Result<()> {
     let mut text: String = tables.iter().map(|table| write::text(table) + "\n").collect();
-    if tables.iter().any(|table| table.lines.iter().any(|line| line.oracle)) {
-        text.push_str(&format!("{}\n\n", write::STAR));
+    if measured.iter().all(|row| row.candidates.is_empty()) {
+        print(text)?;
+        let record = args.output.join("compare.json");
+        bail!("no method worked, so there is nothing to compare; {} says why", record.display());
     }
+    text.push_str(&write::legend_text(tables, "*"));
+    let failed = measured.iter().filter(|row| !row.failures.is_empty()).count();
     if failed > 0 {
         text.push_str(&format!(
             "{} failed, in part or whole; compare.json says why\n",
@@ -82,17 +103,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     print(text)
 }
 
-/// Refuses what makes no sense before a large file is read.
-fn check(args: &CompareArgs) -> Result<()> {
-    Config { dim: args.dim, threads: args.threads, ..Config::default() }.check()?;
-    let (train, repeats) = (args.train.clone(), args.repeats);
-    Ok(ClassifySettings { train, repeats, ..ClassifySettings::default() }.check()?)
-}
-
 struct Comparison<'a> {
     args: &'a CompareArgs,
     network: Network,
     labels: Labels,
+    /// What labels and splits alone tell of all scores.
+    notes: Vec<String>,
     overlap: Vec<Overlap>,
     pool: Pool,
     reporter: Reporter,
@@ -139,10 +155,13 @@ impl Comparison<'_> {
         let place = Place::new(&self.args.output, job, identity);
         let (embedding, took) = match place.look() {
             Found::Scores(scores) => {
+                self.keeps_something();
                 self.reporter.say(&format!("{what}: done before"));
+                self.tell_notes(&scores);
                 return Ok(scores);
             }
             Found::Embedding(finished, took) => {
+                self.keeps_something();
                 self.reporter.say(&format!("{what}: embedded before, measuring"));
                 (finished.embedding, took)
             }
@@ -166,7 +185,20 @@ impl Comparison<'_> {
         place.keep(&scores)?;
         let (took, measured) = (seconds(took), seconds(began.elapsed().as_secs_f64()));
         self.reporter.say(&format!("  embedded in {took}, measured in {measured}"));
+        self.tell_notes(&scores);
         Ok(scores)
+    }
+
+    fn tell_notes(&self, scores: &Scores) {
+        scores.notes.iter().for_each(|note| self.reporter.say(&format!("  note: {note}")));
+    }
+
+    /// From now on an interruption leaves something to go on from.
+    fn keeps_something(&self) {
+        let folder = self.args.output.display();
+        interrupt::leaves(format!(
+            "interrupted: what is finished is kept in {folder}; the same command goes on from there"
+        ));
     }
 
     /// Embeds and writes what `manyview embed` writes.
@@ -174,7 +206,8 @@ impl Comparison<'_> {
         let network = own.unwrap_or(&self.network);
         job.chosen.check()?;
         fitting::check_memory(&job.chosen, network, None)?;
-        let seen = job.repeat.map(|repeat| training(self.args, &self.labels, repeat)).transpose()?;
+        let CompareArgs { train, seed, .. } = self.args;
+        let seen = job.repeat.map(|repeat| training(train, *seed, &self.labels, repeat)).transpose()?;
         let began = Instant::now();
         let fitted = fitting::fit(&job.chosen, network, seen.as_ref(), &mut self.reporter)?;
         let overlap: &[Overlap] = if own.is_some() { &[] } else { &self.overlap };
@@ -182,11 +215,13 @@ impl Comparison<'_> {
         place.keep_embedding(&fitted, |writer| {
             fitted.write_record(writer, &command_line(), &job.chosen, network, overlap, taken)
         })?;
+        self.keeps_something();
         let took = fitted.seconds();
         Ok((fitted.into_embedding(), took))
     }
 
-    /// A map for each method; where there is a choice, of the candidate that validates best.
+    /// A map for each method; where there is a choice, of the candidate that validates best. One that cannot be drawn
+    /// costs no other, nor the tables.
     fn pictures(&mut self, work: &Work, measured: &[Measured]) -> Result<Vec<Picture>> {
         let mut pictures = Vec::new();
         for (number, row) in measured.iter().enumerate() {
@@ -197,8 +232,15 @@ impl Comparison<'_> {
             let Some(job) = job else { continue };
             let folder = self.args.output.join(&job.folder);
             let name = candidate.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
-            let places = self.places(&folder)?;
-            pictures.push(Picture { title: format!("{}{name}", row.row.title), places });
+            let title = format!("{}{name}", row.row.title);
+            match self.places(&folder) {
+                Ok(places) => pictures.push(Picture { title, places }),
+                Err(error) if matches!(error.downcast_ref(), Some(Error::Interrupted)) => return Err(error),
+                Err(error) => {
+                    self.reporter.finish();
+                    self.reporter.say(&format!("no map of {title}: {error:#}"));
+                }
+            }
         }
         self.reporter.finish();
         Ok(pictures)
@@ -239,10 +281,10 @@ impl Comparison<'_> {
             serde_json::to_writer_pretty(&mut *writer, &record)?;
             writeln!(writer)
         })?;
-        let star = format!("\\{}\n", write::STAR);
         let markdown: String = tables.iter().map(write::markdown).collect();
         let head = format!("{sentence}\n\n```sh\n{command}\n```\n\n");
-        output.write("compare.md", |writer| writer.write_all((head + &markdown + &star).as_bytes()))?;
+        let legend = write::legend_text(tables, "\\*");
+        output.write("compare.md", |writer| writer.write_all((head + &markdown + &legend).as_bytes()))?;
         let latex: String = tables.iter().map(write::latex).collect();
         output.write("compare.tex", |writer| writer.write_all(latex.as_bytes()))?;
         let title = self.args.output.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -275,73 +317,37 @@ impl Comparison<'_> {
 }
 
 /// The labels that may be learnt from in a repeat: those of nodes that train whatever the share.
-fn training(args: &CompareArgs, labels: &Labels, repeat: usize) -> manyview::Result<Labels> {
-    let splits = args.train.iter().map(|&share| labels.split(share, args.seed, repeat));
+fn training(train: &[f64], seed: u64, labels: &Labels, repeat: usize) -> manyview::Result<Labels> {
+    let splits = train.iter().map(|&share| labels.split(share, seed, repeat));
     let splits: Vec<_> = splits.collect::<manyview::Result<_>>()?;
     let always = |row: &u32| splits.iter().all(|split| split.train.binary_search(row).is_ok());
     let rows: Vec<u32> = splits[0].train.iter().copied().filter(always).collect();
     Ok(labels.of_rows(&rows))
 }
 
-/// `compare.json`.
-#[derive(Serialize)]
-struct Record<'a> {
-    version: &'static str,
-    command: &'a str,
-    nodes: usize,
-    views: Vec<&'a str>,
-    labels: &'a [String],
-    labelled: usize,
-    multi_label: bool,
-    train: &'a [f64],
-    repeats: usize,
-    seed: u64,
-    dim: usize,
-    preset: &'static str,
-    tables: &'a [Table],
-    methods: Vec<MethodRecord<'a>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[derive(Serialize)]
-struct MethodRecord<'a> {
-    name: &'a str,
-    section: String,
-    failures: &'a [String],
-    candidates: Vec<CandidateRecord<'a>>,
-}
-
-#[derive(Serialize)]
-struct CandidateRecord<'a> {
-    name: Option<&'a str>,
-    #[serde(flatten)]
-    scores: &'a Scores,
-}
-
-impl<'a> Record<'a> {
-    fn of(of: &'a Comparison<'_>, command: &'a str, measured: &'a [Measured], tables: &'a [Table]) -> Self {
-        let candidate =
-            |(name, scores): &'a (Option<String>, Scores)| CandidateRecord { name: name.as_deref(), scores };
-        let method = |row: &'a Measured| MethodRecord {
-            name: &row.row.title,
-            section: row.row.section.title(),
-            failures: &row.failures,
-            candidates: row.candidates.iter().map(candidate).collect(),
-        };
-        Record {
-            version: env!("CARGO_PKG_VERSION"),
-            command,
-            nodes: of.network.nodes().len(),
-            views: of.network.views().iter().map(|view| view.name.as_str()).collect(),
-            labels: of.labels.names(),
-            labelled: of.labels.labelled(),
-            multi_label: of.labels.is_multi_label(),
-            train: &of.args.train,
-            repeats: of.args.repeats,
-            seed: of.args.seed,
-            dim: of.args.dim,
-            preset: of.args.preset.name(),
-            tables,
-            methods: measured.iter().map(method).collect(),
+    /// Rounding of small classes makes shares that do not lie within each other, and several labels split otherwise.
+    #[test]
+    fn no_tested_node_of_any_share_is_learnt_from() {
+        let ids: Vec<String> = (0..61).map(|node| format!("n{node}")).collect();
+        let one = |node: usize| vec![["a", "b", "c", "d", "e"][if node < 3 { 4 } else { node % 4 }]];
+        let several = |node: usize| if node.is_multiple_of(3) { vec!["a", "b"] } else { one(node) };
+        let none = |node: usize| if node.is_multiple_of(7) { vec![] } else { one(node) };
+        for of in [&one as &dyn Fn(usize) -> Vec<&'static str>, &several, &none] {
+            let labels = Labels::from_sets(&ids, (0..ids.len()).map(of)).unwrap();
+            let shares = [0.7, 0.3, 0.45, 0.5];
+            for repeat in 0..8 {
+                let seen = training(&shares, 3, &labels, repeat).unwrap();
+                let splits = shares.map(|share| labels.split(share, 3, repeat).unwrap());
+                let tested = |row: u32| splits.iter().any(|split| split.test.binary_search(&row).is_ok());
+                assert!(seen.labelled_rows().into_iter().all(|row| !tested(row)), "repeat {repeat}");
+                let rest = labels.labelled_rows().into_iter().filter(|&row| !tested(row)).count();
+                assert_eq!(seen.labelled(), rest, "and all others are");
+                assert!(rest > 10, "{rest}");
+            }
         }
     }
 }

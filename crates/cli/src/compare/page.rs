@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use super::table::{Line, Table};
-use super::write::STAR;
+use super::table::{Line, Table, percent};
+use super::write::{GAIN, gains, legend};
 use crate::report::encode;
 
 const STYLE: &str = include_str!("compare.css");
@@ -47,8 +47,9 @@ pub(super) fn page(about: &About<'_>, tables: &[Table], pictures: &[Picture]) ->
     for table in tables {
         text.push_str(&section(table));
     }
-    if tables.iter().any(|table| table.lines.iter().any(|line| line.oracle)) {
-        let _ = writeln!(text, "<p class=\"note\">{}</p>", escaped(STAR));
+    for (mark, meaning) in legend(tables) {
+        let colon = if mark == "*" { "" } else { ":" };
+        let _ = writeln!(text, "<p class=\"note\">{mark}{colon} {}</p>", escaped(meaning));
     }
     text.push_str(&maps(about, pictures));
     text.push_str("</main>\n</html>\n");
@@ -83,6 +84,7 @@ fn section(table: &Table) -> String {
 
 fn html_table(table: &Table, lines: &[&Line]) -> String {
     let columns = table.columns.len();
+    let best = table.best();
     let bounds: Vec<(f64, f64)> = (0..columns).map(|column| bounds(lines, column)).collect();
     let mut text = "<div class=\"wide\"><table>\n<thead><tr><th></th>".to_owned();
     table.columns.iter().for_each(|column| _ = write!(text, "<th>{}</th>", escaped(column)));
@@ -108,30 +110,25 @@ fn html_table(table: &Table, lines: &[&Line]) -> String {
             );
             continue;
         }
-        for (cell, (least, most)) in line.cells.iter().zip(&bounds) {
+        for (column, (cell, (least, most))) in line.cells.iter().zip(&bounds).enumerate() {
             match cell {
                 Some(cell) => {
                     // A bar behind the number, from the column's worst to its best.
                     let share = if most > least { (cell.mean - least) / (most - least) } else { 1.0 };
-                    let std = cell
-                        .std
-                        .map(|std| format!(" <small>± {:.1}</small>", 100.0 * std))
-                        .unwrap_or_default();
-                    let best = if cell.mean >= *most { " best" } else { "" };
+                    let std =
+                        cell.std.map(|std| format!(" <small>± {}</small>", percent(std))).unwrap_or_default();
+                    let best = if line.is_best(column, &best) { " best" } else { "" };
                     let tenth = (share * 10.0).round();
-                    let _ = write!(text, "<td class=\"s{tenth}{best}\">{:.1}{std}</td>", 100.0 * cell.mean);
+                    let _ = write!(text, "<td class=\"s{tenth}{best}\">{}{std}</td>", percent(cell.mean));
                 }
                 None => text.push_str("<td>–</td>"),
             }
         }
         text.push_str("</tr>\n");
     }
-    if let Some(gain) = &table.gain {
-        text.push_str("<tr class=\"gain\"><th>gain of mnmf over the best other</th>");
-        for gain in gain {
-            let words = gain.map_or_else(String::new, |gain| format!("{:+.1}%", 100.0 * gain));
-            let _ = write!(text, "<td>{words}</td>");
-        }
+    if let Some(gains) = gains(table) {
+        let _ = write!(text, "<tr class=\"gain\"><th>{GAIN}</th>");
+        gains.iter().for_each(|gain| _ = write!(text, "<td>{gain}</td>"));
         text.push_str("</tr>\n");
     }
     text + "</tbody></table></div>\n"
@@ -257,6 +254,7 @@ mod tests {
             cells: vec![Some(Summary { mean: 0.5, std: None })],
             failed: None,
             candidates: vec![None],
+            chosen: Vec::new(),
         };
         let swept = Line { section: "mnmf over dim".into(), name: "8".into(), oracle: false, ..line.clone() };
         let lines = vec![line, swept];
@@ -278,5 +276,27 @@ mod tests {
                 && page.contains("nodes p0")
         );
         assert!(page.contains("nodes p12"), "nodes without labels are drawn too");
+    }
+
+    #[test]
+    fn a_starred_row_is_not_marked_as_best() {
+        let line = |name: &str, section: &str, oracle, mean| Line {
+            section: section.into(),
+            name: name.into(),
+            oracle,
+            cells: vec![Some(Summary { mean, std: None })],
+            failed: None,
+            candidates: vec![None],
+            chosen: Vec::new(),
+        };
+        let lines = vec![
+            line("a", "single view", true, 0.9),
+            line("b", "single view", false, 0.8),
+            line("c", "mnmf without its parts", false, 0.95),
+        ];
+        let table = Table { title: "T".into(), columns: vec!["NMI".into()], lines, gain: None };
+        let page = section(&table);
+        assert_eq!(page.matches(" best\"").count(), 1, "{page}");
+        assert!(page.contains("best\">80.0<"), "{page}");
     }
 }

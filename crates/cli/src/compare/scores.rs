@@ -23,6 +23,9 @@ pub(super) struct Scores {
     /// Time of the method, without reading and measuring.
     pub(super) seconds: f64,
     pub(super) dim: usize,
+    /// What a reader of these scores should know; older files have none.
+    #[serde(default)]
+    pub(super) notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,11 +36,16 @@ pub(super) struct CostScores {
 }
 
 /// Each split of a share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ShareScores {
     pub(super) train: f64,
     pub(super) micro_f1: Vec<f64>,
     pub(super) macro_f1: Vec<f64>,
+    /// With several labels a node: by the rule of the known number.
+    #[serde(default)]
+    pub(super) known_micro_f1: Vec<f64>,
+    #[serde(default)]
+    pub(super) known_macro_f1: Vec<f64>,
     /// Micro-F1 within the training nodes.
     pub(super) validation: Vec<f64>,
 }
@@ -69,6 +77,9 @@ impl Scores {
                 reporter.evaluating(step, "splits");
                 interrupt::go_on()
             })?;
+            // The notes on labels are the same for all, and the comparison has told them.
+            let notes = found.fit_notes.iter().map(|note| format!("C {}: {note}", cost_words(&cost_name(c))));
+            scores.notes.extend(notes);
             scores.classify.push(CostScores { c: cost_name(c), shares: shares(&found) });
         }
         if repeat.is_none() && !labels.is_multi_label() {
@@ -80,6 +91,7 @@ impl Scores {
             })?;
             scores.nmi = found.runs.iter().map(|run| run.nmi).collect();
             scores.ami = found.runs.iter().map(|run| run.ami).collect();
+            scores.notes.extend(found.notes);
         }
         Ok(scores)
     }
@@ -92,12 +104,20 @@ impl Scores {
                 for (ours, theirs) in ours.shares.iter_mut().zip(&theirs.shares) {
                     ours.micro_f1.extend(&theirs.micro_f1);
                     ours.macro_f1.extend(&theirs.macro_f1);
+                    ours.known_micro_f1.extend(&theirs.known_micro_f1);
+                    ours.known_macro_f1.extend(&theirs.known_macro_f1);
                     ours.validation.extend(&theirs.validation);
                 }
             }
             whole.seconds += part.seconds;
         }
         Some(whole)
+    }
+
+    /// Where clusters are chosen by, which have no training nodes of their own: the smallest share, at the first C.
+    pub(super) fn smallest_share(&self) -> &ShareScores {
+        let shares = self.classify[0].shares.iter();
+        shares.min_by(|a, b| a.train.total_cmp(&b.train)).expect("there is at least one share")
     }
 }
 
@@ -109,11 +129,18 @@ pub(super) fn cost_name(cost: Cost) -> String {
     }
 }
 
+/// The same in a sentence about C.
+pub(super) fn cost_words(name: &str) -> String {
+    if name == "auto" { "chosen within the training nodes".into() } else { format!("= {name}") }
+}
+
 fn shares(found: &Classification) -> Vec<ShareScores> {
     let share = |share: &manyview::evaluate::ShareScores| ShareScores {
         train: share.train,
         micro_f1: share.runs.iter().map(|run| run.f1.micro_f1).collect(),
         macro_f1: share.runs.iter().map(|run| run.f1.macro_f1).collect(),
+        known_micro_f1: share.runs.iter().filter_map(|run| run.known).map(|known| known.micro_f1).collect(),
+        known_macro_f1: share.runs.iter().filter_map(|run| run.known).map(|known| known.macro_f1).collect(),
         validation: share.runs.iter().filter_map(|run| run.validation).collect(),
     };
     found.shares.iter().map(share).collect()

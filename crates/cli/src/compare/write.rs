@@ -4,45 +4,47 @@ use std::fmt::Write;
 
 use manyview::evaluate::Summary;
 
-use super::table::{Line, Table};
+use super::table::{Line, Table, percent};
 
-/// What the star means, in every form.
-pub(super) const STAR: &str =
-    "* the best of several on the tested nodes, column by column: a choice that has seen them";
+pub(super) const GAIN: &str = "gain of mnmf";
+
+/// What the star means, in every form; the star itself comes before it.
+const STAR: &str = "the best of several on the tested nodes, column by column: a choice that has seen them";
+
+const OVER: &str = "relative to the best row of another method, column by column";
+const OVER_FAIR: &str = "relative to the best row of another method without a star, column by column";
+
+/// What a reader of these tables has to be told: a mark and what it means.
+pub(super) fn legend<'a>(
+    tables: impl IntoIterator<Item = &'a Table>,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let (mut star, mut gain) = (false, false);
+    for table in tables {
+        star |= table.has_oracle();
+        gain |= table.gain.is_some();
+    }
+    star.then_some(("*", STAR)).into_iter().chain(gain.then_some((GAIN, if star { OVER_FAIR } else { OVER })))
+}
 
 /// A score in percent, with its spread.
-fn percent(cell: &Summary) -> (String, Option<String>) {
-    (format!("{:.1}", 100.0 * cell.mean), cell.std.map(|std| format!("{:.1}", 100.0 * std)))
+fn words(cell: &Summary) -> (String, Option<String>) {
+    (percent(cell.mean), cell.std.map(percent))
 }
 
 fn name(line: &Line) -> String {
     if line.oracle { format!("{} *", line.name) } else { line.name.clone() }
 }
 
-fn gains(table: &Table) -> Option<Vec<String>> {
+pub(super) fn gains(table: &Table) -> Option<Vec<String>> {
     let words = |gain: &Option<f64>| gain.map_or_else(String::new, |gain| format!("{:+.1}%", 100.0 * gain));
     table.gain.as_ref().map(|gain| gain.iter().map(words).collect())
-}
-
-/// The place of the best cell of each column among lines that made no choice on the tested nodes and are methods.
-fn best(table: &Table) -> Vec<Option<usize>> {
-    let of_column = |column: usize| {
-        let fair = table
-            .lines
-            .iter()
-            .enumerate()
-            .filter(|(_, line)| !line.oracle && !line.section.starts_with("mnmf"));
-        let cells = fair.filter_map(|(at, line)| Some((at, line.cells[column]?.mean)));
-        cells.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
-    };
-    (0..table.columns.len()).map(of_column).collect()
 }
 
 /// A table for a terminal.
 pub(super) fn text(table: &Table) -> String {
     const CELL: usize = 12;
     let names = table.lines.iter().map(|line| name(line).chars().count());
-    let widest = names.max().unwrap_or(0).max("gain of mnmf".len());
+    let widest = names.max().unwrap_or(0).max(GAIN.len());
     let mut text = format!("{}, percent\n{:widest$}", table.title, "");
     table.columns.iter().for_each(|column| _ = write!(text, "  {column:>CELL$}"));
     text.push('\n');
@@ -58,7 +60,7 @@ pub(super) fn text(table: &Table) -> String {
             continue;
         }
         for cell in &line.cells {
-            let words = match cell.as_ref().map(percent) {
+            let words = match cell.as_ref().map(words) {
                 Some((mean, Some(std))) => format!("{mean} ± {std}"),
                 Some((mean, None)) => mean,
                 None => "-".into(),
@@ -68,18 +70,27 @@ pub(super) fn text(table: &Table) -> String {
         text.push('\n');
     }
     if let Some(gains) = gains(table) {
-        let _ = write!(text, "{:<widest$}", "gain of mnmf");
+        let _ = write!(text, "{GAIN:<widest$}");
         gains.iter().for_each(|gain| _ = write!(text, "  {gain:>CELL$}"));
         text.push('\n');
     }
     text
 }
 
-/// A table as Markdown; the best fair score of each column is bold.
+/// The legend for a terminal, and below the tables of a Markdown file.
+pub(super) fn legend_text(tables: &[Table], star: &str) -> String {
+    let line = |(mark, meaning)| match mark {
+        "*" => format!("{star} {meaning}\n\n"),
+        mark => format!("{mark}: {meaning}\n\n"),
+    };
+    legend(tables).map(line).collect()
+}
+
+/// A table as Markdown; the best fair scores of each column are bold.
 pub(super) fn markdown(table: &Table) -> String {
     let escaped =
         |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;");
-    let best = best(table);
+    let best = table.best();
     let mut text = format!(
         "## {}\n\n| | {} |\n|---{}|\n",
         table.title,
@@ -87,7 +98,7 @@ pub(super) fn markdown(table: &Table) -> String {
         "|---:".repeat(table.columns.len())
     );
     let mut section = "";
-    for (at, line) in table.lines.iter().enumerate() {
+    for line in &table.lines {
         if line.section != section {
             section = &line.section;
             let _ = writeln!(text, "| *{section}* |{}", " |".repeat(table.columns.len()));
@@ -98,9 +109,9 @@ pub(super) fn markdown(table: &Table) -> String {
             continue;
         }
         for (column, cell) in line.cells.iter().enumerate() {
-            let words = match cell.as_ref().map(percent) {
+            let words = match cell.as_ref().map(words) {
                 Some((mean, std)) => {
-                    let mean = if best[column] == Some(at) { format!("**{mean}**") } else { mean };
+                    let mean = if line.is_best(column, &best) { format!("**{mean}**") } else { mean };
                     std.map_or(mean.clone(), |std| format!("{mean} ± {std}"))
                 }
                 None => "–".into(),
@@ -110,7 +121,7 @@ pub(super) fn markdown(table: &Table) -> String {
         text.push('\n');
     }
     if let Some(gains) = gains(table) {
-        let _ = writeln!(text, "| gain of mnmf | {} |", gains.join(" | "));
+        let _ = writeln!(text, "| {GAIN} | {} |", gains.join(" | "));
     }
     text.push('\n');
     text
@@ -118,7 +129,7 @@ pub(super) fn markdown(table: &Table) -> String {
 
 /// A table as LaTeX, for `booktabs`.
 pub(super) fn latex(table: &Table) -> String {
-    let best = best(table);
+    let best = table.best();
     let mut text = format!(
         "\\begin{{table}}\n\\caption{{{}, percent.}}\n\\begin{{tabular}}{{l{}}}\n\\toprule\n & {} \\\\\n",
         tex(&table.title),
@@ -126,7 +137,7 @@ pub(super) fn latex(table: &Table) -> String {
         table.columns.iter().map(|column| tex(column)).collect::<Vec<_>>().join(" & ")
     );
     let mut section = "";
-    for (at, line) in table.lines.iter().enumerate() {
+    for line in &table.lines {
         if line.section != section {
             section = &line.section;
             let width = table.columns.len() + 1;
@@ -145,9 +156,9 @@ pub(super) fn latex(table: &Table) -> String {
             continue;
         }
         for (column, cell) in line.cells.iter().enumerate() {
-            let words = match cell.as_ref().map(percent) {
+            let words = match cell.as_ref().map(words) {
                 Some((mean, std)) => {
-                    let mean = if best[column] == Some(at) { format!("\\textbf{{{mean}}}") } else { mean };
+                    let mean = if line.is_best(column, &best) { format!("\\textbf{{{mean}}}") } else { mean };
                     std.map_or(mean.clone(), |std| format!("{mean} {{\\footnotesize$\\pm${std}}}"))
                 }
                 None => "--".into(),
@@ -158,9 +169,14 @@ pub(super) fn latex(table: &Table) -> String {
     }
     if let Some(gains) = gains(table) {
         let gains: Vec<String> = gains.iter().map(|gain| tex(gain)).collect();
-        let _ = writeln!(text, "\\midrule\ngain of mnmf & {} \\\\", gains.join(" & "));
+        let _ = writeln!(text, "\\midrule\n{GAIN} & {} \\\\", gains.join(" & "));
     }
-    text.push_str("\\bottomrule\n\\end{tabular}\n\\end{table}\n\n");
+    text.push_str("\\bottomrule\n\\end{tabular}\n");
+    for (mark, meaning) in legend([table]) {
+        let mark = if mark == "*" { "$^*$".into() } else { format!("{mark}:") };
+        let _ = writeln!(text, "\\par{{\\footnotesize {mark} {}}}", tex(meaning));
+    }
+    text.push_str("\\end{table}\n\n");
     text
 }
 
@@ -194,6 +210,7 @@ mod tests {
             cells: vec![mean.map(|mean| Summary { mean, std: Some(0.012) })],
             failed: mean.is_none().then(|| "a_b | 5%".into()),
             candidates: vec![None],
+            chosen: Vec::new(),
         };
         let lines = vec![line("a", true, Some(0.9)), line("b_c", false, Some(0.812)), line("d", false, None)];
         Table { title: "T".into(), columns: vec!["NMI".into()], lines, gain: Some(vec![Some(-0.02)]) }
@@ -213,5 +230,27 @@ mod tests {
         let latex = latex(&table());
         assert!(latex.contains("b\\_c & \\textbf{81.2} {\\footnotesize$\\pm$1.2} \\\\"), "{latex}");
         assert!(latex.contains("a$^*$ & 90.0") && latex.contains("a\\_b | 5\\%"), "{latex}");
+        assert!(latex.contains("\\footnotesize $^*$ the best of several"), "{latex}");
+    }
+
+    #[test]
+    fn equal_scores_are_bold_together() {
+        let mut table = table();
+        let equal = Line { name: "e".into(), ..table.lines[1].clone() };
+        table.lines.push(equal);
+        assert_eq!(markdown(&table).matches("**81.2**").count(), 2);
+        assert_eq!(latex(&table).matches("\\textbf{81.2}").count(), 2);
+    }
+
+    #[test]
+    fn a_mark_that_is_not_there_is_not_explained() {
+        let all = legend_text(&[table()], "*");
+        assert!(
+            all.starts_with("* the best of several") && all.contains("another method without a star"),
+            "{all}"
+        );
+        let plain = Table { lines: table().lines[1..].to_vec(), gain: None, ..table() };
+        assert_eq!(legend_text(std::slice::from_ref(&plain), "*"), "");
+        assert!(!latex(&plain).contains("\\par"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::support::Place;
+use super::support::{Place, npy};
 
 fn planted() -> Place {
     let place = Place::new();
@@ -73,8 +73,11 @@ fn what_is_done_is_not_done_again_and_what_changed_is() {
     let mended = place.done(&LINE.replace("--repeats 2", "--repeats 3"));
     assert_eq!(mended.err.matches("done before").count(), 3, "{}", mended.err);
     place.done("generate --nodes 80 --views 2 --communities 3 --seed 5 -q -o net --force");
-    let other = place.done(LINE);
+    let words = "exists already and is not of a comparison of this network; pass --force to overwrite";
+    place.fails(LINE, 2, &["c/netmf-view1", words]);
+    let other = place.done(&format!("{LINE} --force"));
     assert!(!other.err.contains("before"), "{}", other.err);
+    assert_eq!(place.done(LINE).err.matches("done before").count(), 4);
 }
 
 #[test]
@@ -94,6 +97,274 @@ fn a_method_that_fails_stops_no_other() {
 }
 
 #[test]
+fn when_nothing_works_the_comparison_has_failed() {
+    let place = Place::new();
+    place.done("generate --nodes 60 --views 3 --communities 2 -q -o net");
+    let line =
+        "compare net --labels net/labels.tsv -o c --dim 2 --repeats 1 --c 1 --methods netmf-concat,mnmf";
+    let run = place.run(line);
+    run.failed(line, 1, &["no method worked", "c/compare.json says why"]);
+    assert!(run.out.contains("failed: ") && !run.out.contains("gain of mnmf"), "{}", run.out);
+    assert!(!run.out.contains("--stages") && !run.err.contains("--stages"), "an option of another command");
+    assert!(!place.text("c/compare.md").contains("gain of mnmf"));
+}
+
+#[test]
+fn marks_are_explained_where_they_are() {
+    let place = planted();
+    let run = place.done(LINE);
+    let star = "the best of several on the tested nodes";
+    let over = "gain of mnmf: relative to the best row of another method";
+    assert!(run.out.contains(&format!("* {star}")) && run.out.contains(over), "{}", run.out);
+    for (file, mark) in [("c/compare.md", "\\* "), ("c/compare.tex", "$^*$ "), ("c/compare.html", "* ")] {
+        let text = place.text(file);
+        assert!(text.contains(&format!("{mark}{star}")) && text.contains(over), "{file}: {text}");
+    }
+    let page = place.text("c/compare.html");
+    for row in page.lines().filter(|line| line.contains(" *</th>")) {
+        assert!(!row.contains(" best\""), "{row}");
+    }
+    let plain = LINE.replace("mnmf,netmf,netmf-sum", "mnmf,netmf-sum");
+    assert!(!place.done(&plain).out.contains(star));
+    for file in ["c/compare.md", "c/compare.tex", "c/compare.html"] {
+        let text = place.text(file);
+        assert!(!text.contains(star) && text.contains(over), "{file}: {text}");
+    }
+    assert_eq!(place.json("c/compare.json")["methods"].as_array().unwrap().len(), 2, "what was asked for");
+    assert!(place.path("c/netmf-view1/embedding.npy").exists(), "what was made stays");
+}
+
+#[test]
+fn every_choice_is_recorded() {
+    let place = planted();
+    place.done(&LINE.replace("--repeats 2", "--repeats 3"));
+    let tables = place.json("c/compare.json")["tables"].clone();
+    for table in tables.as_array().unwrap() {
+        let [best, chosen] = [&table["lines"][0], &table["lines"][1]];
+        assert_eq!(
+            (&best["name"], &chosen["name"]),
+            (&"netmf, best view".into(), &"netmf, chosen view".into())
+        );
+        for column in 0..table["columns"].as_array().unwrap().len() {
+            assert!(best["candidates"][column].as_str().unwrap().starts_with("view"), "{best}");
+            let names = chosen["chosen"][column].as_array().unwrap();
+            assert_eq!(names.len(), 3, "one for each repeat: {chosen}");
+            let first = names[0].as_str().unwrap();
+            assert!(chosen["candidates"][column].as_str().unwrap().starts_with(first), "{chosen}");
+        }
+    }
+}
+
+#[test]
+fn labels_that_do_not_fit_are_told_and_recorded() {
+    let place = planted();
+    let labels = place.text("net/labels.tsv");
+    let known: Vec<&str> = labels.lines().skip(4).collect();
+    let rare = labels.lines().next().unwrap().split('\t').next().unwrap();
+    place.write("labels.tsv", format!("{}\nnobody\t1\n{rare}\trare\n", known.join("\n")));
+    let line =
+        "compare net --labels labels.tsv -o c --methods netmf-sum --dim 8 --repeats 1 --c 1 --no-pictures";
+    let run = place.done(line);
+    let unlabelled = 80 - known.iter().filter(|line| line.starts_with('n')).count() - 1;
+    for words in [
+        format!("{unlabelled} nodes have no label"),
+        "labels.tsv: 1 id is no node of the network and left out".into(),
+        "note: class \"rare\" has one node: it trains and is never tested".into(),
+    ] {
+        assert_eq!(run.err.matches(&words).count(), 1, "{words}: {}", run.err);
+    }
+    let record = place.json("c/compare.json");
+    assert_eq!(record["unknown"], 1);
+    assert!(record["notes"][0].as_str().unwrap().contains("rare"), "{record}");
+    place.write("strangers.tsv", "x\t1\ny\t2\n");
+    let strangers = line.replace("labels.tsv", "strangers.tsv");
+    place.fails(&strangers, 1, &["none of them is a node of the network"]);
+}
+
+#[test]
+fn what_is_odd_about_vectors_is_told_with_their_scores() {
+    let place = planted();
+    let line =
+        "compare net --labels net/labels.tsv -o c --methods netmf-sum --dim 8 --c 1 --no-pictures --repeats";
+    place.done(&format!("{line} 1"));
+    let mut equal = place.read("c/netmf-sum/embedding.npy");
+    let numbers = equal.len() - npy(&equal).1.len();
+    equal[numbers..].fill(0);
+    place.write("c/netmf-sum/embedding.npy", equal);
+    for _ in ["measured", "done before"] {
+        let run = place.done(&format!("{line} 2"));
+        assert_eq!(run.err.matches("  note: only 1 of 3 clusters have nodes").count(), 1, "{}", run.err);
+    }
+    let notes = place.json("c/compare.json")["methods"][0]["candidates"][0]["notes"].clone();
+    assert!(notes[0].as_str().unwrap().starts_with("only 1 of 3 clusters"), "{notes}");
+}
+
+#[test]
+fn what_others_made_is_not_replaced_unasked() {
+    let place = planted();
+    let line = "compare net --labels net/labels.tsv -o c --methods mnmf,netmf-sum --dim 16 --repeats 1 --c 1 --no-pictures";
+    place.done("embed net --dim 8 --stages 2 -o c/mnmf -q");
+    place.fails(line, 2, &["c/mnmf/embedding.npy exists already", "pass --force to overwrite"]);
+    std::fs::remove_dir_all(place.path("c/mnmf")).unwrap();
+    place.write("c/compare.md", "my own words");
+    place.fails(line, 2, &["c/compare.md exists already", "pass --force to overwrite"]);
+    assert_eq!(place.text("c/compare.md"), "my own words");
+    place.done(&format!("{line} --force"));
+    assert!(place.text("c/compare.md").contains("netmf-sum"));
+    // Made by the same comparison; and what nobody replaces may lie there.
+    place.write("c/notes.txt", "mine");
+    assert_eq!(place.done(line).err.matches("done before").count(), 2);
+    // A record of an earlier version does not name its network, but the embeddings do.
+    let record = place.text("c/compare.json");
+    let older: String = record
+        .lines()
+        .filter(|line| !line.starts_with("  \"network\""))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_ne!(record, older);
+    place.write("c/compare.json", older);
+    assert_eq!(place.done(line).err.matches("done before").count(), 2);
+}
+
+#[test]
+fn a_lost_embedding_is_made_again_and_a_lost_map_costs_no_table() {
+    let place = planted();
+    let line = LINE.replace("mnmf,netmf,netmf-sum", "mnmf,netmf-sum");
+    place.done(&line);
+    let lost = place.read("c/mnmf/embedding.npy");
+    fs::remove_file(place.path("c/mnmf/embedding.npy")).unwrap();
+    fs::remove_file(place.path("c/mnmf/map.npy")).unwrap();
+    let run = place.done(&line);
+    assert_eq!(run.err.matches("done before").count(), 1, "{}", run.err);
+    assert!(place.read("c/mnmf/embedding.npy") == lost);
+    // Scored before it was damaged.
+    place.write("c/mnmf/embedding.npy", "no longer an array");
+    fs::remove_file(place.path("c/mnmf/map.npy")).unwrap();
+    let run = place.done(&line);
+    assert!(run.err.contains("no map of mnmf: c/mnmf/embedding.npy"), "{}", run.err);
+    assert_eq!(place.text("c/compare.html").matches("aria-label=\"map of").count(), 1);
+}
+
+#[test]
+fn a_file_in_the_place_of_a_folder_gets_a_sentence() {
+    let place = planted();
+    place.write("c/mnmf", "");
+    let line = "compare net --labels net/labels.tsv -o c --methods mnmf,netmf-sum --dim 16 --repeats 1 --c 1 --no-pictures";
+    let run = place.done(line);
+    assert!(run.out.contains("failed: c/mnmf: is a file where a folder is expected"), "{}", run.out);
+}
+
+#[test]
+fn what_is_asked_for_twice_is_there_once() {
+    let place = planted();
+    place.done(
+        "compare net --labels net/labels.tsv -o c --methods mnmf --dim 16 --repeats 1 --train 0.5,0.5 --c 1,1.0 \
+         --sweep dim,dim --no-pictures",
+    );
+    let record = place.json("c/compare.json");
+    assert_eq!(record["tables"].as_array().unwrap().len(), 2, "one C, and clusters");
+    assert_eq!(record["tables"][0]["columns"].as_array().unwrap().len(), 2);
+    assert_eq!(record["methods"].as_array().unwrap().len(), 1 + 5);
+}
+
+/// All kinds of rows: a view or a path to choose, an embedding for each repeat, and C chosen by validation.
+#[test]
+fn mve_metapaths_and_a_chosen_c_are_the_same_for_any_threads() {
+    let place = Place::new();
+    place.done("generate --nodes 24 --views 2 --communities 2 -q -o net");
+    let tables = |threads: usize| {
+        let folder = format!("c{threads}");
+        place.done(&format!(
+            "compare net --labels net/labels.tsv -o {folder} --methods mve,metapath2vec,netmf --dim 4 --repeats 2 \
+             --train 0.5 --c 1,auto --no-pictures --threads {threads}"
+        ));
+        let text = place.text(&format!("{folder}/compare.md"));
+        // All but the command.
+        text.split("```").nth(2).unwrap().to_owned()
+    };
+    let text = tables(1);
+    assert_eq!(tables(3), text);
+    for words in ["| mve, no labels |", "| mve |", "| metapath2vec, chosen path |", "C chosen within", "NMI"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let record = place.json("c1/compare.json");
+    let lines = record["tables"][0]["lines"].as_array().unwrap();
+    assert!(lines.iter().all(|line| line["cells"][0]["mean"].is_number()), "{lines:?}");
+    let methods = record["methods"].as_array().unwrap();
+    let mve = methods.iter().find(|method| method["name"] == "mve").unwrap();
+    assert_eq!(mve["candidates"].as_array().unwrap().len(), 2, "an embedding for each repeat");
+    assert_eq!(mve["candidates"][0]["nmi"].as_array().unwrap().len(), 0, "it has seen labels");
+    let runs = [0, 1].map(|repeat| place.read(&format!("c1/mve-repeat-{repeat}/embedding.npy")));
+    assert!(runs[0] != runs[1], "each learnt from its own training nodes");
+}
+
+/// Two tested nodes may swap their labels and MVE does not notice; two that train may not.
+#[test]
+fn mve_sees_labels_of_training_nodes_alone() {
+    let place = Place::new();
+    place.done("generate --nodes 24 --views 2 --communities 2 -q -o net");
+    let labels = place.text("net/labels.tsv");
+    let measure = "--train 0.5 --repeats 1 --c 1";
+    let vectors = |file: &str, folder: &str| {
+        let options = "--methods mve,netmf-sum --dim 4 --no-pictures -q";
+        place.done(&format!("compare net --labels {file} -o {folder} {options} {measure}"));
+        place.read(&format!("{folder}/mve-repeat-0/embedding.npy"))
+    };
+    let tested = |file: &str| -> Vec<String> {
+        place.done(&format!("evaluate classify c/netmf-sum --labels {file} {measure} --predictions said -q"));
+        let node = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["node"].to_string();
+        place.text("said").lines().map(node).collect()
+    };
+    let first = vectors("net/labels.tsv", "c");
+    let test = tested("net/labels.tsv");
+    let pairs: Vec<(&str, &str)> = labels.lines().filter_map(|line| line.split_once('\t')).collect();
+    for both_tested in [true, false] {
+        let is = |node: &str| test.contains(&format!("{node:?}")) == both_tested;
+        let able: Vec<_> = pairs.iter().filter(|pair| is(pair.0)).collect();
+        // A swap may move the split, since classes are split one by one; most do not.
+        let swapped = able.iter().flat_map(|a| able.iter().map(move |b| (a, b))).any(|(a, b)| {
+            let of = |node: &str, own| match node {
+                node if node == a.0 => b.1,
+                node if node == b.0 => a.1,
+                _ => own,
+            };
+            let line = |&(node, own): &(&str, _)| format!("{node}\t{}\n", of(node, own));
+            place.write("swapped.tsv", pairs.iter().map(line).collect::<String>());
+            a.1 != b.1 && tested("swapped.tsv") == test
+        });
+        assert!(swapped, "some swap leaves the split as it is");
+        assert_eq!(vectors("swapped.tsv", &format!("c-{both_tested}")) == first, both_tested);
+    }
+}
+
+#[test]
+fn several_labels_have_both_rules_and_no_clusters() {
+    let place = planted();
+    let labels = place.text("net/labels.tsv");
+    let second =
+        |(at, line): (usize, &str)| if at % 4 == 0 { format!("{line}\tx\n") } else { format!("{line}\n") };
+    place.write("labels.tsv", labels.lines().enumerate().map(second).collect::<String>());
+    let options = "--repeats 2 --train 0.5";
+    place.done(&format!(
+        "compare net --labels labels.tsv -o c --methods mnmf,netmf-sum --dim 16 --c 1 --no-pictures {options}"
+    ));
+    let record = place.json("c/compare.json");
+    let titles: Vec<&str> =
+        record["tables"].as_array().unwrap().iter().map(|table| table["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["Classification, C = 1", "Classification with known numbers of labels, C = 1"]);
+    let run = place.done(&format!("evaluate classify c/mnmf --labels labels.tsv --json -q {options}"));
+    let direct: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    for (table, of) in [(0, ""), (1, "known_")] {
+        let line = record["tables"][table]["lines"].as_array().unwrap().last().unwrap().clone();
+        assert_eq!(line["name"], "mnmf");
+        for (column, score) in [(0, "micro_f1"), (1, "macro_f1")] {
+            assert_eq!(line["cells"][column]["mean"], direct["shares"][0][&format!("{of}{score}")]["mean"]);
+        }
+    }
+}
+
+#[test]
 fn mnmf_without_its_parts_and_over_ranges() {
     let place = planted();
     let run = place.done(
@@ -104,6 +375,8 @@ fn mnmf_without_its_parts_and_over_ranges() {
     {
         assert!(run.out.contains(words), "{words}: {}", run.out);
     }
+    let told = "note: mnmf over stages leaves out 16, 32: dim = 16 is too small";
+    assert_eq!(run.err.matches(told).count(), 1, "{}", run.err);
     let page = place.text("c/compare.html");
     assert!(page.matches("class=\"curve c0\"").count() >= 2, "a curve for each sweep");
 }

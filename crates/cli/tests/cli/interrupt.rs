@@ -150,6 +150,23 @@ fn finished_stages_are_kept_and_taken_up() {
     assert_eq!(place.names("result/checkpoint").len(), 8);
 }
 
+/// What is said to be kept is there; before that, nothing is.
+#[test]
+fn during_a_comparison() {
+    let place = Place::new();
+    place.done("generate --nodes 1000 --views 1 --communities 3 -q -o net");
+    let line = "compare net --labels net/labels.tsv -o deep/c --preset paper --dim 16 --repeats 1 --c 1 --no-pictures";
+    let mut running = start(&place, &format!("{line} --methods mve"));
+    running.wait_for("mve, no labels (1 of 2)");
+    running.interrupt();
+    assert_eq!(place.names("."), ["net"]);
+    let mut running = start(&place, &format!("{line} --methods netmf,mve"));
+    running.wait_for("mve, no labels (2 of 3)");
+    let rest = running.interrupted();
+    assert!(rest.contains("what is finished is kept in deep/c; the same command goes on"), "{rest}");
+    assert_eq!(place.names("deep/c"), ["netmf-view1"]);
+}
+
 /// Killed without a chance to clean up, at twenty moments spread over the run; each is taken up and ends alike.
 #[test]
 fn killed_at_any_moment_nothing_finished_is_lost() {

@@ -154,4 +154,9 @@ fn labels_steer_mve() {
     place.done(&format!("embed net {settings} -o plain"));
     place.done(&format!("embed net {settings} -o steered --attention yes --labels net/labels.tsv"));
     assert_ne!(place.read("plain/embedding.npy"), place.read("steered/embedding.npy"));
+    place.write("more.tsv", format!("{}nobody\t1\n", place.text("net/labels.tsv")));
+    let loud = settings.replace(" -q", "");
+    let run = place.done(&format!("embed net {loud} -o more --attention yes --labels more.tsv"));
+    assert!(run.err.contains("more.tsv: 1 id is no node of the network and left out"), "{}", run.err);
+    assert_eq!(place.read("more/embedding.npy"), place.read("steered/embedding.npy"));
 }

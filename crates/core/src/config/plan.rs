@@ -145,7 +145,7 @@ impl Config {
         let (stages, views) = (plural(stages, "stage"), plural(views, "view"));
         Error::Config(format!(
             "dim = {dim} is too small for {stages} of {views}: a consensus stage needs one column, a unique \
-             stage one for each view; the smallest dim that works is {smallest} (or lower --stages)"
+             stage one for each view; the smallest dim that works is {smallest} (or take fewer stages)"
         ))
     }
 }

@@ -115,6 +115,26 @@ impl ClassifySettings {
         }
         Ok(())
     }
+
+    /// What labels and splits alone tell of the scores to come, whatever the vectors.
+    ///
+    /// # Errors
+    /// When settings make no sense, or a share leaves out a class.
+    pub fn label_notes(&self, labels: &Labels) -> Result<Vec<String>> {
+        self.check()?;
+        Ok(label_notes(labels, &self.splits(labels)?))
+    }
+
+    /// Each split with its repeat. Repeats outside, so that large and small shares mix and threads end at about the
+    /// same time.
+    fn splits(&self, labels: &Labels) -> Result<Vec<(usize, Split)>> {
+        let shares = self.train.len();
+        let split = |job: usize| {
+            let (repeat, share) = (self.first_repeat + job / shares, self.train[job % shares]);
+            Ok((repeat, labels.split(share, self.seed, repeat)?))
+        };
+        (0..self.repeats * shares).map(split).collect()
+    }
 }
 
 /// How well nodes were classified.
@@ -138,6 +158,9 @@ pub struct Classification {
     pub shares: Vec<ShareScores>,
     /// What a reader of the scores should know: sentences without full stop.
     pub notes: Vec<String>,
+    /// Those of them that are about these vectors, and not about labels and splits alone.
+    #[serde(skip)]
+    pub fit_notes: Vec<String>,
 }
 
 /// Scores for one share of training nodes.
@@ -216,14 +239,7 @@ pub fn classify(
             "all {nodes} labelled nodes have the label {only:?}; a classifier needs two classes or more"
         )));
     }
-    // Repeats outside, so that large and small shares mix and threads end at about the same time.
-    let shares = settings.train.len();
-    let jobs: Vec<(usize, Split)> = (0..settings.repeats * shares)
-        .map(|job| {
-            let (repeat, share) = (settings.first_repeat + job / shares, settings.train[job % shares]);
-            Ok((repeat, labels.split(share, settings.seed, repeat)?))
-        })
-        .collect::<Result<_>>()?;
+    let jobs = settings.splits(labels)?;
     let scaled = vectors.scaled(settings.l2norm);
     let vectors = Vectors { values: &scaled, ..*vectors };
     let trainer = Trainer {
@@ -289,7 +305,8 @@ fn summarise(
     runs: Vec<ClassifyRun>,
 ) -> Classification {
     let (labels, share_count) = (trainer.labels, settings.train.len());
-    let notes = notes(trainer, settings, jobs, &runs);
+    let fit_notes = fit_notes(settings, &runs);
+    let notes = label_notes(labels, jobs).into_iter().chain(fit_notes.clone()).collect();
     let mut by_share = vec![Vec::new(); share_count];
     for (job, run) in runs.into_iter().enumerate() {
         by_share[job % share_count].push(run);
@@ -318,27 +335,23 @@ fn summarise(
         settings: settings.clone(),
         shares: shares.collect(),
         notes,
+        fit_notes,
     }
 }
 
-fn notes(
-    trainer: &Trainer<'_>,
-    settings: &ClassifySettings,
-    jobs: &[(usize, Split)],
-    runs: &[ClassifyRun],
-) -> Vec<String> {
-    let labels = trainer.labels;
+fn label_notes(labels: &Labels, jobs: &[(usize, Split)]) -> Vec<String> {
+    let multi_label = labels.is_multi_label();
     let mut notes = Vec::new();
     let lonely: Vec<String> =
         labels.counts().into_iter().filter(|count| count.nodes == 1).map(|count| count.label).collect();
     if let [first, rest @ ..] = &lonely[..] {
         let others = if rest.is_empty() { String::new() } else { format!(" (and {} others)", rest.len()) };
-        notes.push(match trainer.multi_label {
+        notes.push(match multi_label {
             true => format!("label {first:?}{others} has one node: it is learnt or tested, never both"),
             false => format!("class {first:?}{others} has one node: it trains and is never tested"),
         });
     }
-    if trainer.multi_label {
+    if multi_label {
         let lacks = |(_, split): &&(usize, Split)| {
             let mut there = vec![false; labels.names().len()];
             let given = split.train.iter().flat_map(|&row| labels.of(row as usize));
@@ -353,10 +366,15 @@ fn notes(
             ));
         }
     }
+    notes
+}
+
+fn fit_notes(settings: &ClassifySettings, runs: &[ClassifyRun]) -> Vec<String> {
+    let mut notes = Vec::new();
     let open = runs.iter().filter(|run| !run.converged).count();
     if open > 0 {
         notes.push(format!(
-            "{open} of {} fits did not converge in {} iterations; raise --max-iter",
+            "{open} of {} fits did not converge within max_iter = {}",
             runs.len(),
             settings.max_iter
         ));
@@ -508,6 +526,8 @@ mod tests {
         let labels = Labels::from_sets(ids(41), names).unwrap();
         let found = run(&cloud(41, 2, 0.1), &labels, &ClassifySettings::default(), 2).unwrap();
         assert_eq!(found.notes, ["class \"rare\" has one node: it trains and is never tested"]);
+        assert_eq!(ClassifySettings::default().label_notes(&labels).unwrap(), found.notes);
+        assert!(found.fit_notes.is_empty(), "nothing of it is about the vectors");
     }
 
     #[test]

@@ -191,7 +191,7 @@ fn notes(labels: &Labels, k: usize, settings: &ClusterSettings, runs: &[ClusterR
     let open = runs.iter().filter(|run| !run.converged).count();
     if open > 0 {
         notes.push(format!(
-            "{open} of {} runs of k-means did not converge in {} iterations; raise --max-iter",
+            "{open} of {} runs of k-means did not converge within max_iter = {}",
             runs.len(),
             settings.max_iter
         ));

@@ -113,7 +113,7 @@ impl Labels {
             return Err(Error::Network(match unknown {
                 0 => "no node has a label; expected a node and a label on each line".into(),
                 _ => format!(
-                    "has labels for {unknown} ids, and none of them is a node of the embedding; check that both \
+                    "has labels for {unknown} ids, and none of them is a node of the network; check that both \
                      use the same ids"
                 ),
             }));

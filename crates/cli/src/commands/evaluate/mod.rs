@@ -12,7 +12,7 @@ use manyview::evaluate::{EvaluationRecord, Labels, Step};
 use manyview::io::{NpyMatrix, read_embedding};
 use manyview::network::Nodes;
 
-use super::command_line;
+use super::{command_line, tell_unknown, tell_unlabelled};
 use crate::args::{EvaluateArgs, EvaluateTask, VectorArgs};
 use crate::interrupt;
 use crate::ui::{Reporter, plural, print};
@@ -40,16 +40,8 @@ fn read(args: &VectorArgs, reporter: &Reporter) -> Result<Input> {
     let names = plural(labels.names().len(), "label");
     let several = if labels.is_multi_label() { ", several a node" } else { "" };
     reporter.say(&format!("{rows} x {dim}, {names}{several}"));
-    let (without, unknown) = (nodes.len() - labels.labelled(), labels.unknown());
-    if without > 0 {
-        let verb = if without == 1 { "has" } else { "have" };
-        reporter.say(&format!("{} {verb} no label and no part in this", plural(without, "node")));
-    }
-    if unknown > 0 {
-        let file = args.labels.display();
-        let verb = if unknown == 1 { "is no node" } else { "are no nodes" };
-        reporter.say(&format!("{file}: {} {verb} of the embedding and left out", plural(unknown, "id")));
-    }
+    tell_unlabelled(&labels, reporter);
+    tell_unknown(&labels, &args.labels, "embedding", reporter);
     Ok(Input { matrix, nodes, labels })
 }
 
