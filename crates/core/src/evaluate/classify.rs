@@ -210,12 +210,7 @@ pub fn classify(
 ) -> Result<Classification> {
     settings.check()?;
     check_together(vectors, labels)?;
-    if labels.names().len() < 2 {
-        let (nodes, only) = (labels.labelled(), &labels.names()[0]);
-        return Err(Error::Network(format!(
-            "all {nodes} labelled nodes have the label {only:?}; a classifier needs two classes or more"
-        )));
-    }
+    labels.check_classes("a classifier needs two classes or more")?;
     // Repeats outside, so that large and small shares mix and threads end at about the same time.
     let shares = settings.train.len();
     let jobs: Vec<(usize, Split)> = (0..settings.repeats * shares)

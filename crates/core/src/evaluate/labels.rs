@@ -135,6 +135,17 @@ impl Labels {
         Ok(Labels { names, starts, items, keys, unknown })
     }
 
+    /// Refuses labels that tell no node from another; `needs` is the end of the sentence.
+    pub(super) fn check_classes(&self, needs: &str) -> Result<()> {
+        match &self.names[..] {
+            [only] => Err(Error::Network(format!(
+                "all {} labelled nodes have the label {only:?}; {needs}",
+                self.labelled()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// The labels of these rows alone; the other nodes have none.
     pub fn of_rows(&self, rows: &[u32]) -> Self {
         let mut kept = vec![false; self.rows()];
