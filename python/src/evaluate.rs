@@ -19,11 +19,11 @@ use crate::error::to_python;
 use crate::network::PyNetwork;
 use crate::watch::{Fact, Watch};
 
-/// A label file, or the labels of each node.
+/// A label file; or the labels of each node, and how many ids that are no nodes had some.
 #[derive(FromPyObject)]
 pub(crate) enum GivenLabels {
     File(PathBuf),
-    Sets(Vec<Vec<String>>),
+    Sets(Vec<Vec<String>>, usize),
 }
 
 impl GivenLabels {
@@ -31,7 +31,9 @@ impl GivenLabels {
     pub(crate) fn of(&self, ids: &[String]) -> Result<Labels, Error> {
         match self {
             GivenLabels::File(path) => Labels::open(path, NetworkBuilder::with_nodes(ids)?.nodes()),
-            GivenLabels::Sets(sets) => Labels::from_sets(ids, sets),
+            GivenLabels::Sets(sets, unknown) => {
+                Labels::from_sets(ids, sets).map(|labels| labels.and_unknown(*unknown))
+            }
         }
     }
 }

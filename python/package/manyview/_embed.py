@@ -103,8 +103,9 @@ def embed(
         of the result tell their columns apart.
     preset : {"default", "paper", "authors"}, default "default"
         The settings to start from; "authors" is one of mnmf.
-    labels : sequence of n labels, dict of node and label, or path, optional
-        Of nodes that may be learnt from: ``mve`` with ``attention=True`` alone. None: the node has no label.
+    labels : sequence of n labels, dict of node and label, pandas Series, matrix, or path, optional
+        Of nodes that may be learnt from, in the forms of :func:`manyview.evaluate.classify`: ``mve`` with
+        ``attention=True`` alone. None: the node has no label.
     directed, duplicates, progress
         As in :class:`MNMF`.
     **settings
@@ -119,7 +120,9 @@ def embed(
         return Embedding(model.nodes_, model.embedding_, model.run_)
     threads = _check.whole_or_none("threads", settings.get("threads"))
     network = to_network(views, directed=directed, duplicates=duplicates, threads=threads)
-    given = None if labels is None else _labels.of_nodes(labels, network.nodes)
+    given = None
+    if labels is not None:
+        given = (_labels.of_nodes(labels, network.nodes), list(map(str, network.nodes.tolist())))
     callback = _progress.chosen(progress, verbose=False)
     command = f"manyview.embed(method={method!r}, preset={preset!r})"
     complete = False

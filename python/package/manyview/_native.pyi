@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 __version__: str
 
 _Csr = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]
+_Labels = str | tuple[list[list[str]], int]
 _Callback = Callable[[dict[str, Any]], None]
 
 class Network:
@@ -58,7 +59,7 @@ def embed(
     method: str,
     preset: str,
     settings: str,
-    labels: str | list[list[str]] | None,
+    labels: tuple[_Labels, list[str]] | None,
     command: str,
     callback: _Callback | None,
 ) -> tuple[NDArray[np.float32], str, list[str]]: ...
@@ -84,12 +85,8 @@ def read_network(
     options: dict[str, Any],
     threads: int | None,
 ) -> Network: ...
-def classify(
-    vectors: NDArray[np.float32], ids: list[str], labels: str | list[list[str]], given: dict[str, Any]
-) -> str: ...
-def cluster(
-    vectors: NDArray[np.float32], ids: list[str], labels: str | list[list[str]], given: dict[str, Any]
-) -> str: ...
+def classify(vectors: NDArray[np.float32], ids: list[str], labels: _Labels, given: dict[str, Any]) -> str: ...
+def cluster(vectors: NDArray[np.float32], ids: list[str], labels: _Labels, given: dict[str, Any]) -> str: ...
 def links(
     network: Network,
     parameters: dict[str, Any],

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import _check, _labels, _native
 from ._embed import Embedding
@@ -37,10 +38,20 @@ def classify(
 
     Parameters
     ----------
-    z : MNMF, Embedding or array of shape (n, dim)
-        A fitted model, the result of :func:`manyview.embed`, or vectors of any origin.
-    labels : sequence of n labels, dict of node and label, or path to a label file
+    z : MNMF, Embedding, DataFrame or array of shape (n, dim)
+        A fitted model, the result of :func:`manyview.embed`, or vectors of any origin. The index of a pandas
+        ``DataFrame`` has the ids of its nodes.
+    labels : sequence of n labels, dict of node and label, pandas Series, matrix, or path to a label file
         A label may also be a set or list of labels. None or NaN: the node has none and is left out.
+
+        - A sequence or array is taken in the order of rows.
+        - A dict is looked up by the ids of the nodes. Nodes that it lacks have no label; ids that are no nodes are
+          counted as ``unknown``.
+        - A pandas ``Series`` is looked up by its index, as a dict, where ``z`` knows the ids of its nodes. It is taken in
+          the order of rows where nobody knows better: ``z`` is an array without ``nodes``, or the index is the one that
+          pandas gives by default (0 to n - 1).
+        - An array or sparse matrix of 0 and 1 with a column for each label, as scikit-learn has it for several labels a
+          node: labels are the columns' numbers, or, of a ``DataFrame``, their names. A row of 0 is a node without label.
     nodes : sequence of n ids, optional
         Of the rows of an array. Splits follow from ids, so that methods whose rows are ordered otherwise face the same.
     train : float or sequence of float
@@ -84,7 +95,8 @@ def cluster(
 ) -> dict[str, Any]:
     """k-means on the labelled nodes, and how well its clusters agree with the labels: NMI and AMI.
 
-    ``z``, ``labels`` and ``nodes`` are those of :func:`classify`; ``k`` is the number of labels by default.
+    ``z``, ``labels`` and ``nodes`` are those of :func:`classify`, with one label a node and two classes at least; ``k`` is
+    the number of labels by default.
     """
     vectors, ids, sets = _together(z, labels, nodes)
     given = {
@@ -129,17 +141,36 @@ def links(
     return json.loads(found)
 
 
-def _together(z: Any, labels: Any, nodes: Sequence[Any] | None) -> tuple[np.ndarray, list[str], str | list[list[str]]]:
+def _together(z: Any, labels: Any, nodes: Sequence[Any] | None) -> tuple[np.ndarray, list[str], _labels.Given]:
     """Vectors, ids as text, and the label file or a list of labels for each row."""
     if isinstance(z, MNMF):
         z._check_fitted()
         z, nodes = z.embedding_, z.nodes_ if nodes is None else nodes
     elif isinstance(z, Embedding):
         z, nodes = z.vectors, z.nodes if nodes is None else nodes
-    vectors = np.ascontiguousarray(z, dtype=np.float32)
-    if vectors.ndim != 2:
-        raise ValueError(f"z has {vectors.ndim} dimensions; vectors are rows of an array with 2")
+    elif nodes is None:
+        nodes = _labels.index_of(z)
+    vectors = _vectors(z)
     rows = list(range(len(vectors))) if nodes is None else _labels.plain(nodes)
     if len(rows) != len(vectors):
         raise ValueError(f"{len(rows)} node ids were given for {len(vectors)} vectors")
-    return vectors, [str(node) for node in rows], _labels.of_nodes(labels, rows)
+    return vectors, [str(node) for node in rows], _labels.of_nodes(labels, rows, known=nodes is not None)
+
+
+def _vectors(z: Any) -> np.ndarray:
+    if sp.issparse(z):
+        raise ValueError("z is a sparse matrix; vectors are rows of a dense array: give z.toarray()")
+    try:
+        given = np.asarray(z)
+        if given.dtype.kind not in "biufO" or given.ndim == 0:
+            raise TypeError
+        vectors = np.ascontiguousarray(given, dtype=np.float32)
+    except (TypeError, ValueError):
+        found = type(z).__name__
+        raise _check.InvalidParameter(
+            f"z is of type {found} and no array of numbers; give a fitted MNMF, an Embedding, or an array with a row for "
+            "each node (a folder is read by Embedding.load)"
+        ) from None
+    if vectors.ndim != 2:
+        raise ValueError(f"z has {vectors.ndim} dimensions; vectors are rows of an array with 2")
+    return vectors

@@ -135,6 +135,11 @@ impl Labels {
         Ok(Labels { names, starts, items, keys, unknown })
     }
 
+    /// The same labels, with so many more ids that had labels and are no nodes: for who looked ids up himself.
+    pub fn and_unknown(self, ids: usize) -> Self {
+        Labels { unknown: self.unknown + ids, ..self }
+    }
+
     /// Refuses labels that tell no node from another; `needs` is the end of the sentence.
     pub(super) fn check_classes(&self, needs: &str) -> Result<()> {
         match &self.names[..] {
@@ -261,6 +266,7 @@ mod tests {
         assert_eq!(pairs.labelled_rows(), [0, 2]);
         let counts: Vec<usize> = pairs.counts().iter().map(|count| count.nodes).collect();
         assert_eq!(counts, [2, 1]);
+        assert_eq!(pairs.and_unknown(2).unknown(), 2);
     }
 
     #[test]
