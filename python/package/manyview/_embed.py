@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _check, _folder, _labels, _native, _progress
+from . import _check, _folder, _ids, _labels, _look, _native, _progress
 from ._model import MNMF
 from ._network import Directed, to_network
 from ._warnings import ManyviewWarning
@@ -51,6 +51,29 @@ class Embedding:
 
     def to_frame(self) -> Any:
         """A pandas ``DataFrame`` of the vectors, with node ids as index."""
+    def neighbors(self, node: Any, count: int = 10) -> list[tuple[Any, float]]:
+        """The nodes nearest to one, by cosine, and their cosines: ``manyview neighbors``."""
+        found = _look.nearest(self.vectors, self._row(node), _check.whole("count", count))
+        return [(self.nodes[row], near) for row, near in found]
+
+    def explain(self, node: Any, other: Any = None) -> dict[str, Any]:
+        """Which views a node's vector, or the similarity of two nodes, comes from: ``manyview explain``.
+
+        As :meth:`MNMF.explain`. It tells most of methods whose columns are each of one view; see ``parts``.
+        """
+        beside = None if other is None else self.vectors[self._row(other)]
+        return _look.origin(self._origins(), self.vectors[self._row(node)], beside)
+
+    def _row(self, node: Any) -> int:
+        return _ids.row(self.nodes, node, "nodes")
+
+    def _origins(self) -> list[dict[str, Any]]:
+        """Parts as stages: those of other methods than mnmf are all of one."""
+        if "parts" not in self.run:
+            return self.run["stages"]
+        kind = {True: "consensus", False: "unique"}
+        return [{"stage": 1, "kind": kind[part["view"] is None], **part} for part in self.run["parts"]]
+
         import pandas
 
         return pandas.DataFrame(self.vectors, index=list(self.nodes))
