@@ -99,6 +99,17 @@ def test_bad_settings_are_named(planted):
         manyview.embed(planted.views, "netmf", dim="many")
     with pytest.raises(ValueError, match="authors"):
         manyview.embed(planted.views, "netmf", preset="authors")
+    with pytest.raises(ValueError, match='factor = "foo" is not one of svd, nmf'):
+        manyview.embed(planted.views, "netmf", factor="foo")
+    with pytest.raises(ValueError, match="weighted = 3 is neither true nor false"):
+        manyview.embed(planted.views, "deepwalk", weighted=3)
+    for value in (float("nan"), np.float32("inf")):
+        with pytest.raises(ValueError, match="negative = (nan|inf) is not a finite number"):
+            manyview.embed(planted.views, "netmf", negative=value)
+    with pytest.raises(ValueError, match="dropout = nan is not a finite number"):
+        manyview.embed(planted.views, "tucker", dropout=[0.1, float("nan"), 0.1])
+    with pytest.raises(ValueError, match="mnmf has no setting 'walks'; it has dim"):
+        manyview.embed(planted.views, walks=3)
     with pytest.raises(TypeError):
         manyview.embed(planted.views, "netmf", dim=object())
 

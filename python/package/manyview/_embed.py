@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import numbers
 import os
 import warnings
 from collections.abc import Mapping
@@ -49,8 +51,6 @@ class Embedding:
             raise ValueError(f"no columns are of view {view!r} alone; there are columns of {views or 'all views only'}")
         return np.hstack([self.vectors[:, first:end] for first, end in found])
 
-    def to_frame(self) -> Any:
-        """A pandas ``DataFrame`` of the vectors, with node ids as index."""
     def neighbors(self, node: Any, count: int = 10) -> list[tuple[Any, float]]:
         """The nodes nearest to one, by cosine, and their cosines: ``manyview neighbors``."""
         found = _look.nearest(self.vectors, self._row(node), _check.whole("count", count))
@@ -74,6 +74,8 @@ class Embedding:
         kind = {True: "consensus", False: "unique"}
         return [{"stage": 1, "kind": kind[part["view"] is None], **part} for part in self.run["parts"]]
 
+    def to_frame(self) -> Any:
+        """A pandas ``DataFrame`` of the vectors, with node ids as index."""
         import pandas
 
         return pandas.DataFrame(self.vectors, index=list(self.nodes))
@@ -139,8 +141,9 @@ def embed(
         if labels is not None:
             raise ValueError("labels: mnmf learns from no labels; leave it out")
         around = {"directed": directed, "duplicates": duplicates, "progress": progress}
-        model = MNMF.preset(preset, **settings, **around).fit(views)
+        model = mnmf_with(preset, settings, around).fit(views)
         return Embedding(model.nodes_, model.embedding_, model.run_)
+    values = as_json(settings)
     threads = _check.whole_or_none("threads", settings.get("threads"))
     network = to_network(views, directed=directed, duplicates=duplicates, threads=threads)
     given = None
@@ -150,7 +153,6 @@ def embed(
     command = f"manyview.embed(method={method!r}, preset={preset!r})"
     complete = False
     try:
-        values = json.dumps(settings, default=_plain)
         vectors, record, told = _native.embed(network._native, method, preset, values, given, command, callback)
         complete = True
     finally:
@@ -161,10 +163,30 @@ def embed(
     return Embedding(network.nodes, vectors, json.loads(record))
 
 
-def _plain(value: Any) -> Any:
-    """Numbers of NumPy and other sequences, as JSON has them."""
+def mnmf_with(preset: str, settings: Mapping[str, Any], around: Mapping[str, Any]) -> MNMF:
+    """An estimator with a preset's settings and given ones; unknown names are refused as other methods refuse them."""
+    known = MNMF._parameters()
+    for name in settings:
+        if name not in known:
+            raise _check.InvalidParameter(f"mnmf has no setting {name!r}; it has {', '.join(known)}")
+    return MNMF.preset(_check.text("preset", preset), **settings, **around)
+
+
+def as_json(settings: Mapping[str, Any]) -> str:
+    """Settings of a method for the library, which knows their types."""
+    return json.dumps({name: _plain(name, value) for name, value in settings.items()})
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value as JSON has it: numbers of NumPy and any sequence are fine, what is not finite is not."""
     if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
+        value = value.tolist()
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, numbers.Real):
+        if not math.isfinite(value):
+            raise ValueError(f"{name} = {value} is not a finite number")
+        return float(value)
     if isinstance(value, set | frozenset | Mapping) or not hasattr(value, "__iter__"):
-        raise _check.InvalidParameter(f"{value!r} is not a value of a setting")
-    return list(value)
+        raise _check.InvalidParameter(f"{name} = {value!r} is not a value of a setting")
+    return [_plain(name, one) for one in value]
