@@ -80,7 +80,8 @@ pub(crate) fn embed<'py>(
     Ok((vectors, String::from_utf8(record)?, warnings))
 }
 
-fn model(method: &str, preset: &str, settings: &str) -> PyResult<Model> {
+/// A method with settings laid over those of a preset.
+pub(crate) fn model(method: &str, preset: &str, settings: &str) -> PyResult<Model> {
     let unknown = |what: &str, given: &str, names: Vec<&str>| {
         PyValueError::new_err(format!("{what} = {given:?} is not one of {}", names.join(", ")))
     };

@@ -111,6 +111,7 @@ def embed(
     method: str = "mnmf",
     *,
     preset: str = "default",
+    view_only: str | None = None,
     labels: Any = None,
     directed: Directed = None,
     duplicates: str = "sum",
@@ -128,6 +129,8 @@ def embed(
         of the result tell their columns apart.
     preset : {"default", "paper", "authors"}, default "default"
         The settings to start from; "authors" is one of mnmf.
+    view_only : str, optional
+        Embed this view alone. All nodes have a vector, also those that only other views link.
     labels : sequence of n labels, dict of node and label, pandas Series, matrix, or path, optional
         Of nodes that may be learnt from, in the forms of :func:`manyview.evaluate.classify`: ``mve`` with
         ``attention=True`` alone. None: the node has no label.
@@ -140,12 +143,18 @@ def embed(
     if method == "mnmf":
         if labels is not None:
             raise ValueError("labels: mnmf learns from no labels; leave it out")
-        around = {"directed": directed, "duplicates": duplicates, "progress": progress}
-        model = mnmf_with(preset, settings, around).fit(views)
+        around: dict[str, Any] = {"directed": directed, "duplicates": duplicates}
+        model = mnmf_with(preset, settings, {**around, "progress": progress})
+        if view_only is not None:
+            network = to_network(views, **around, threads=_check.whole_or_none("threads", model.threads))
+            views = network._only(_check.text("view_only", view_only))
+        model.fit(views)
         return Embedding(model.nodes_, model.embedding_, model.run_)
     values = as_json(settings)
     threads = _check.whole_or_none("threads", settings.get("threads"))
     network = to_network(views, directed=directed, duplicates=duplicates, threads=threads)
+    if view_only is not None:
+        network = network._only(_check.text("view_only", view_only))
     given = None
     if labels is not None:
         given = (_labels.of_nodes(labels, network.nodes), list(map(str, network.nodes.tolist())))

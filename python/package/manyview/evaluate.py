@@ -6,6 +6,7 @@ Each returns a plain dict with the fields that the command line prints with ``--
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,9 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _check, _labels, _native
-from ._embed import Embedding
+from ._embed import Embedding, as_json, mnmf_with
 from ._model import MNMF
-from ._network import to_network
+from ._network import Directed, to_network
+from ._warnings import ManyviewWarning
 
 __all__ = ["classify", "cluster", "links"]
 
@@ -117,28 +119,56 @@ def links(
     views: Any,
     model: MNMF | None = None,
     *,
+    method: str = "mnmf",
+    preset: str = "default",
     of: str | None = None,
     hide: float = 0.2,
     repeats: int = 3,
     score: str = "cosine",
+    directed: Directed = None,
+    duplicates: str = "sum",
+    **settings: Any,
 ) -> dict[str, Any]:
     """Hides a share of the edges of a view (``of``, or all), embeds the rest, and scores hidden edges against others.
 
-    ``views`` is anything that ``fit`` takes; ``model`` has the settings of the embedding, its seed too, and stays unfitted.
+    ``views`` is anything that ``fit`` takes. ``method``, ``preset``, ``directed``, ``duplicates`` and the settings of the
+    method, its seed too, are those of :func:`manyview.embed`; a ``model`` has all of these itself, and stays unfitted.
     """
-    model = MNMF() if model is None else model
-    network = to_network(views, directed=model.directed, duplicates=model.duplicates, threads=model.threads)
-    found = _native.links(
+    around: dict[str, Any] = {"directed": directed, "duplicates": duplicates}
+    if model is not None:
+        _check_alone(model, {**settings, "method": method, "preset": preset, **around})
+    elif method == "mnmf":
+        model = mnmf_with(preset, settings, around)
+    chosen: dict[str, Any] | tuple[str, str, str]
+    if model is not None:
+        around = {"directed": model.directed, "duplicates": model.duplicates}
+        chosen, threads = model._checked(), model.threads
+    else:
+        method, preset = _check.text("method", method), _check.text("preset", preset)
+        chosen, threads = (method, preset, as_json(settings)), settings.get("threads")
+    network = to_network(views, **around, threads=_check.whole_or_none("threads", threads))
+    found, told = _native.links(
         network._native,
-        model._checked(),
+        chosen,
         _check.text_or_none("of", of),
         _check.number("hide", hide),
         _check.whole("repeats", repeats),
-        _check.whole("seed", model.seed, most=2**64 - 1),
         _check.text("score", score),
         None,
     )
+    for sentence in told:
+        warnings.warn(sentence, ManyviewWarning, stacklevel=2)
     return json.loads(found)
+
+
+def _check_alone(model: Any, given: dict[str, Any]) -> None:
+    """Refuses what a model says already."""
+    if not isinstance(model, MNMF):
+        raise _check.InvalidParameter(f"model = {model!r} is no MNMF; other methods are chosen by method=")
+    defaults = {"method": "mnmf", "preset": "default", "directed": None, "duplicates": "sum"}
+    for name, value in given.items():
+        if name not in defaults or value != defaults[name]:
+            raise ValueError(f"{name}: the model has settings of its own; leave it out, or leave out the model")
 
 
 def _together(z: Any, labels: Any, nodes: Sequence[Any] | None) -> tuple[np.ndarray, list[str], _labels.Given]:
