@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ def classify(
         Scale vectors to length 1; bring columns to mean 0 and variance 1 on the training nodes.
     """
     vectors, ids, sets = _together(z, labels, nodes)
-    shares = [train] if np.isscalar(train) else list(train)  # type: ignore[arg-type]
+    shares = list(train) if isinstance(train, Iterable) and not isinstance(train, str) else [train]
     given = {
         "train": [_check.number("train", share) for share in shares],
         "repeats": _check.whole("repeats", repeats),
