@@ -102,7 +102,8 @@ def _of_matrix(matrix: Any, names: list[str] | None = None) -> list[list[str]]:
     wrong = values[(values != 0) & (values != 1)]
     if wrong.size:
         raise ValueError(
-            f"a matrix of labels has a column for each label and 1 where a node has it, else 0; it has {wrong.flat[0]!s}"
+            "a matrix of labels has a column for each label and 1 where a node has it, else 0; "
+            f"it has {wrong.flat[0]!s}"
         )
     found: list[list[str]] = [[] for _ in range(rows)]
     for row, column in zip(*(place.tolist() for place in matrix.nonzero()), strict=True):

@@ -49,11 +49,11 @@ def classify(
         - A sequence or array is taken in the order of rows.
         - A dict is looked up by the ids of the nodes. Nodes that it lacks have no label; ids that are no nodes are
           counted as ``unknown``.
-        - A pandas ``Series`` is looked up by its index, as a dict, where ``z`` knows the ids of its nodes. It is taken in
-          the order of rows where nobody knows better: ``z`` is an array without ``nodes``, or the index is the one that
-          pandas gives by default (0 to n - 1).
-        - An array or sparse matrix of 0 and 1 with a column for each label, as scikit-learn has it for several labels a
-          node: labels are the columns' numbers, or, of a ``DataFrame``, their names. A row of 0 is a node without label.
+        - A pandas ``Series`` is looked up by its index, as a dict, where ``z`` knows the ids of its nodes. It is taken
+          in the order of rows where nobody knows better: ``z`` is an array without ``nodes``, or the index is the one
+          that pandas gives by default (0 to n - 1).
+        - An array or sparse matrix of 0 and 1 has a column for each label, as scikit-learn has it for several labels a
+          node: labels are the columns' numbers, or, of a ``DataFrame``, their names. A row of 0 has no label.
     nodes : sequence of n ids, optional
         Of the rows of an array. Splits follow from ids, so that methods whose rows are ordered otherwise face the same.
     train : float or sequence of float
@@ -97,8 +97,8 @@ def cluster(
 ) -> dict[str, Any]:
     """k-means on the labelled nodes, and how well its clusters agree with the labels: NMI and AMI.
 
-    ``z``, ``labels`` and ``nodes`` are those of :func:`classify`, with one label a node and two classes at least; ``k`` is
-    the number of labels by default.
+    ``z``, ``labels`` and ``nodes`` are those of :func:`classify`, with one label a node and two classes at least; ``k``
+    is the number of labels by default.
     """
     vectors, ids, sets = _together(z, labels, nodes)
     given = {
@@ -131,8 +131,8 @@ def links(
 ) -> dict[str, Any]:
     """Hides a share of the edges of a view (``of``, or all), embeds the rest, and scores hidden edges against others.
 
-    ``views`` is anything that ``fit`` takes. ``method``, ``preset``, ``directed``, ``duplicates`` and the settings of the
-    method, its seed too, are those of :func:`manyview.embed`; a ``model`` has all of these itself, and stays unfitted.
+    ``views`` is anything that ``fit`` takes. ``method``, ``preset``, ``directed``, ``duplicates`` and the settings of
+    the method, its seed too, are those of :func:`manyview.embed`; a ``model`` has all these itself and stays unfitted.
     """
     around: dict[str, Any] = {"directed": directed, "duplicates": duplicates}
     if model is not None:
@@ -198,8 +198,8 @@ def _vectors(z: Any) -> np.ndarray:
     except (TypeError, ValueError):
         found = type(z).__name__
         raise _check.InvalidParameter(
-            f"z is of type {found} and no array of numbers; give a fitted MNMF, an Embedding, or an array with a row for "
-            "each node (a folder is read by Embedding.load)"
+            f"z is of type {found} and no array of numbers; give a fitted MNMF, an Embedding, or an array with a row "
+            "for each node (a folder is read by Embedding.load)"
         ) from None
     if vectors.ndim != 2:
         raise ValueError(f"z has {vectors.ndim} dimensions; vectors are rows of an array with 2")
