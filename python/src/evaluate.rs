@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use manyview::comm::Local;
 use manyview::evaluate::metrics::Average;
 use manyview::evaluate::{self, ClassifySettings, ClusterSettings, Labels, LinkScore, LinkSettings, Vectors};
+use manyview::methods::Model;
 use manyview::parallel::Pool;
-use manyview::{Config, Error, Network, NetworkBuilder};
+use manyview::{Config, Embedding, Error, Network, NetworkBuilder};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,15 +16,16 @@ use pyo3::types::PyDict;
 use serde::Serialize;
 
 use crate::config::config;
-use crate::error::to_python;
+use crate::error::{in_python, to_python};
+use crate::methods::model;
 use crate::network::PyNetwork;
 use crate::watch::{Fact, Watch};
 
-/// A label file, or the labels of each node.
+/// A label file; or the labels of each node, and how many ids that are no nodes had some.
 #[derive(FromPyObject)]
 pub(crate) enum GivenLabels {
     File(PathBuf),
-    Sets(Vec<Vec<String>>),
+    Sets(Vec<Vec<String>>, usize),
 }
 
 impl GivenLabels {
@@ -31,7 +33,9 @@ impl GivenLabels {
     pub(crate) fn of(&self, ids: &[String]) -> Result<Labels, Error> {
         match self {
             GivenLabels::File(path) => Labels::open(path, NetworkBuilder::with_nodes(ids)?.nodes()),
-            GivenLabels::Sets(sets) => Labels::from_sets(ids, sets),
+            GivenLabels::Sets(sets, unknown) => {
+                Labels::from_sets(ids, sets).map(|labels| labels.and_unknown(*unknown))
+            }
         }
     }
 }
@@ -157,51 +161,115 @@ fn on_vectors<R: Serialize + Send>(
     json(&watch.outcome(result)?)
 }
 
-/// Hides edges, embeds what is left, and looks whether hidden edges are found again.
+/// The parameters of MNMF; or another method, its preset, and its settings as JSON.
+#[derive(FromPyObject)]
+pub(crate) enum GivenMethod<'py> {
+    Mnmf(Bound<'py, PyDict>),
+    Other(String, String, String),
+}
+
+/// A method with all its settings, checked.
+enum Chosen {
+    Mnmf(Config),
+    Other(Model),
+}
+
+impl Chosen {
+    fn of(given: &GivenMethod<'_>) -> PyResult<Self> {
+        let (chosen, checked) = match given {
+            GivenMethod::Mnmf(parameters) => {
+                let config = config(parameters)?;
+                let checked = config.check();
+                (Chosen::Mnmf(config), checked)
+            }
+            GivenMethod::Other(method, preset, settings) => {
+                let model = model(method, preset, settings)?;
+                let checked = model.check();
+                (Chosen::Other(model), checked)
+            }
+        };
+        checked.map_err(to_python)?;
+        Ok(chosen)
+    }
+
+    fn seed(&self) -> u64 {
+        match self {
+            Chosen::Mnmf(config) => config.seed,
+            Chosen::Other(model) => model.seed,
+        }
+    }
+
+    fn threads(&self) -> Option<usize> {
+        match self {
+            Chosen::Mnmf(config) => config.threads,
+            Chosen::Other(model) => model.threads,
+        }
+    }
+
+    /// The vectors, and what a person should read about how they came about.
+    fn embed(&self, network: &Network, watch: &RefCell<Watch>) -> Result<(Embedding, Vec<String>), Error> {
+        match self {
+            Chosen::Mnmf(config) => {
+                let fit = config.fit_with(network, &Local, &mut |_| watch.borrow_mut().look(&[]))?;
+                // Convergence is what these are about mostly, and no matter of the scores.
+                Ok((fit.embedding, Vec::new()))
+            }
+            Chosen::Other(model) => {
+                let outcome = model.fit_with(network, None, &mut |_| watch.borrow_mut().look(&[]))?;
+                Ok((outcome.embedding, outcome.warnings))
+            }
+        }
+    }
+}
+
+/// Hides edges, embeds what is left, and looks whether hidden edges are found again: scores as JSON, and warnings.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are the settings, by name")]
 pub(crate) fn links(
     py: Python<'_>,
     network: &PyNetwork,
-    parameters: &Bound<'_, PyDict>,
+    method: GivenMethod<'_>,
     view: Option<String>,
     hide: f64,
     repeats: usize,
-    seed: u64,
     score: &str,
     callback: Option<Py<PyAny>>,
-) -> PyResult<String> {
-    let config: Config = config(parameters)?;
-    config.check().map_err(to_python)?;
+) -> PyResult<(String, Vec<String>)> {
+    let chosen = Chosen::of(&method)?;
     let score = match score {
         "cosine" => LinkScore::Cosine,
         "dot" => LinkScore::Dot,
         _ => return Err(PyValueError::new_err(format!("score = {score:?} is not one of cosine, dot"))),
     };
-    let settings = LinkSettings { view, hide, repeats, seed, score };
+    let settings = LinkSettings { view, hide, repeats, seed: chosen.seed(), score };
     let network = &network.network;
     let (result, watch) = py.detach(|| {
         // Both the embedding and the evaluation look, one after the other on this thread.
         let watch = RefCell::new(Watch::new(callback));
-        let result = hide_and_embed(network, &config, &settings, &watch);
+        let result = hide_and_embed(network, &chosen, &settings, &watch);
         (result, watch.into_inner())
     });
-    json(&watch.outcome(result)?)
+    let (found, warnings) = watch.outcome(result)?;
+    Ok((json(&found)?, warnings.iter().map(|warning| in_python(warning)).collect()))
 }
 
 fn hide_and_embed(
     network: &Network,
-    config: &Config,
+    chosen: &Chosen,
     settings: &LinkSettings,
     watch: &RefCell<Watch>,
-) -> Result<evaluate::Links, Error> {
+) -> Result<(evaluate::Links, Vec<String>), Error> {
+    let mut warnings = Vec::new();
     let embed = |rest: &Network, _: usize| {
-        let fit = config.fit_with(rest, &Local, &mut |_| watch.borrow_mut().look(&[]))?;
-        Ok((fit.embedding.values().to_vec(), fit.embedding.dim()))
+        let (embedding, told) = chosen.embed(rest, watch)?;
+        // What is true of one repeat is mostly true of all.
+        warnings.extend(told.into_iter().filter(|sentence| !warnings.contains(sentence)).collect::<Vec<_>>());
+        Ok((embedding.values().to_vec(), embedding.dim()))
     };
-    evaluate::links(network, settings, &Pool::new(config.threads)?, embed, &mut |step| {
+    let found = evaluate::links(network, settings, &Pool::new(chosen.threads())?, embed, &mut |step| {
         watch.borrow_mut().look(&[("done", Fact::Whole(step.done)), ("total", Fact::Whole(step.total))])
-    })
+    })?;
+    Ok((found, warnings))
 }
 
 fn json<T: Serialize>(result: &T) -> PyResult<String> {

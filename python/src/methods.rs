@@ -33,6 +33,8 @@ pub(crate) fn methods() -> PyResult<String> {
 }
 
 /// Embeds a network by a method whose settings come as JSON: the vectors, the run's record as JSON, and warnings.
+///
+/// Labels come with the ids of the nodes, as text: a network made of arrays does not know them.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are what the caller was given, by name")]
 pub(crate) fn embed<'py>(
@@ -41,7 +43,7 @@ pub(crate) fn embed<'py>(
     method: &str,
     preset: &str,
     settings: &str,
-    labels: Option<GivenLabels>,
+    labels: Option<(GivenLabels, Vec<String>)>,
     command: &str,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyArray2<f32>>, String, Vec<String>)> {
@@ -57,8 +59,7 @@ pub(crate) fn embed<'py>(
     let (network, began) = (&network.network, Instant::now());
     let mut watch = Watch::new(callback);
     let result = py.detach(|| {
-        let ids: Vec<String> = network.nodes().iter().map(str::to_owned).collect();
-        let labels = labels.as_ref().map(|labels| labels.of(&ids)).transpose()?;
+        let labels = labels.as_ref().map(|(labels, ids)| labels.of(ids)).transpose()?;
         model.fit_with(network, labels.as_ref(), &mut |now: &Progress<'_>| {
             watch.look(&[
                 ("phase", Fact::Text("method")),
@@ -79,7 +80,8 @@ pub(crate) fn embed<'py>(
     Ok((vectors, String::from_utf8(record)?, warnings))
 }
 
-fn model(method: &str, preset: &str, settings: &str) -> PyResult<Model> {
+/// A method with settings laid over those of a preset.
+pub(crate) fn model(method: &str, preset: &str, settings: &str) -> PyResult<Model> {
     let unknown = |what: &str, given: &str, names: Vec<&str>| {
         PyValueError::new_err(format!("{what} = {given:?} is not one of {}", names.join(", ")))
     };

@@ -95,6 +95,15 @@ impl PyNetwork {
         self.network.views().iter().map(|view| view.name.as_str()).collect()
     }
 
+    /// The same nodes with one of the views.
+    fn only(&self, view: &str) -> PyResult<Self> {
+        let at = self.names().iter().position(|&name| name == view).ok_or_else(|| {
+            let names = self.names().join(", ");
+            PyValueError::new_err(format!("view_only: there is no view {view:?}; the views are {names}"))
+        })?;
+        Ok(PyNetwork { network: self.network.only(at), notes: self.notes.clone() })
+    }
+
     /// For each view whether directions count, its distinct edges and its isolated nodes.
     fn facts(&self) -> Vec<(bool, usize, usize)> {
         self.network.views().iter().map(|view| (view.directed, view.edges(), view.isolated())).collect()

@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parents[1]
 
 def test_the_readmes_blocks_run(tmp_path, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", (HERE / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 4
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "readme.py"
     script.write_text("".join(blocks))

@@ -60,6 +60,10 @@ def test_bad_input(tmp_path, planted, fitted):
         evaluate.classify(fitted, ["a", "b", "c"])
     with pytest.raises(ValueError, match="needs two classes"):
         evaluate.classify(fitted, ["a"] * 200)
+    with pytest.raises(ValueError, match='all 200 labelled nodes have the label "a"; .* two classes'):
+        evaluate.cluster(fitted, ["a"] * 200)
+    with pytest.raises(ValueError, match="train = None is not a number"):
+        evaluate.classify(fitted, planted.labels, train=None)
     with pytest.raises(ValueError, match="train = 2"):
         evaluate.classify(fitted, planted.labels, train=2.0)
     with pytest.raises(ValueError, match="c = "):

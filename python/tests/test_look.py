@@ -2,9 +2,9 @@
 
 import json
 
-import pytest
-
 import manyview
+import networkx as nx
+import pytest
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,40 @@ def test_neighbours(made, command):
     assert [node for node, _ in found] == [near["node"] for near in told]
     with pytest.raises(ValueError, match="there is no node 'nobody'"):
         model.neighbors("nobody")
+
+
+@pytest.mark.parametrize("method", ["mnmf", "nmf-con", "netmf"])
+def test_results_of_all_methods(method, made, command, tmp_path):
+    settings = {"dim": 16, "stages": 4} if method == "mnmf" else {"dim": 4}
+    z = manyview.embed(made / "net", method, **settings)
+    z.save(tmp_path / "out")
+    # The vectors of netmf have both signs; a node by itself is explained the same way.
+    for nodes in (["n3"],) if method == "netmf" else (["n3"], ["n3", "n7"]):
+        told = json.loads(command("explain", tmp_path / "out", *nodes, "--json"))
+        found = z.explain(*nodes)
+        for key in found:
+            close(found[key], told[key])
+    told = json.loads(command("neighbors", tmp_path / "out", "n3", "--json"))["neighbors"]
+    assert [node for node, _ in z.neighbors("n3", count=len(told))] == [near["node"] for near in told]
+    with pytest.raises(ValueError, match="there is no node 3; nodes has them all, such as 'n"):
+        z.neighbors(3)
+    with pytest.raises(ValueError, match="there is no node 'nobody'"):
+        z.explain("n3", "nobody")
+
+
+def test_ids_may_be_tuples():
+    grid = nx.grid_2d_graph(4, 5)
+    z = manyview.embed({"grid": grid}, "netmf", dim=4)
+    model = manyview.MNMF(dim=4, stages=2).fit({"grid": grid})
+    for found in (z.neighbors((1, 2), count=3), model.neighbors((1, 2), count=3)):
+        assert all(node in grid and node != (1, 2) for node, _ in found)
+    assert z.explain((1, 2))["views"][0]["share"] == pytest.approx(1)
+
+
+def test_a_model_without_vectors_says_so():
+    for look in (manyview.MNMF().neighbors, manyview.MNMF().explain):
+        with pytest.raises(ValueError, match="no vectors yet"):
+            look("n3")
 
 
 def test_summaries(made, command):

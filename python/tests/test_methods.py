@@ -1,5 +1,7 @@
 """``manyview.embed``: any method by name."""
 
+import json
+
 import manyview
 import numpy as np
 import pytest
@@ -95,8 +97,19 @@ def test_bad_settings_are_named(planted):
         manyview.embed(planted.views, "node2vec")
     with pytest.raises(ValueError, match='netmf has no setting "walks"; it has dim'):
         manyview.embed(planted.views, "netmf", walks=3)
-    with pytest.raises(ValueError, match="does not fit"):
+    with pytest.raises(ValueError, match='dim = "many" is not a whole number'):
         manyview.embed(planted.views, "netmf", dim="many")
+    with pytest.raises(ValueError, match='factor = "foo" is not one of svd, nmf'):
+        manyview.embed(planted.views, "netmf", factor="foo")
+    with pytest.raises(ValueError, match="weighted = 3 is neither true nor false"):
+        manyview.embed(planted.views, "deepwalk", weighted=3)
+    for value in (float("nan"), np.float32("inf")):
+        with pytest.raises(ValueError, match="negative = (nan|inf) is not a finite number"):
+            manyview.embed(planted.views, "netmf", negative=value)
+    with pytest.raises(ValueError, match="dropout = nan is not a finite number"):
+        manyview.embed(planted.views, "tucker", dropout=[0.1, float("nan"), 0.1])
+    with pytest.raises(ValueError, match="mnmf has no setting 'walks'; it has dim"):
+        manyview.embed(planted.views, walks=3)
     with pytest.raises(ValueError, match="authors"):
         manyview.embed(planted.views, "netmf", preset="authors")
     with pytest.raises(TypeError):
@@ -126,3 +139,47 @@ def test_evaluate_takes_the_result(planted):
     labels = dict(zip(z.nodes.tolist(), planted.labels.tolist(), strict=True))
     found = manyview.evaluate.classify(z, labels, train=0.5, repeats=2)
     assert found["shares"][0]["micro_f1"]["mean"] > 0.5
+
+
+@pytest.mark.parametrize("method", ["mnmf", "netmf-sum"])
+def test_one_view_only(method, folder, command, tmp_path):
+    z = manyview.embed(str(folder), method, view_only="view2", **QUICK[method])
+    words = [f"--{name}={value}" for name, value in QUICK[method].items()]
+    command("embed", folder, "-o", tmp_path / "theirs", "-q", f"--method={method}", "--view-only=view2", *words)
+    assert np.array_equal(np.load(tmp_path / "theirs" / "embedding.npy"), z.vectors)
+    assert [view["name"] for view in z.run["network"]["views"]] == ["view2"]
+    with pytest.raises(ValueError, match='view_only: there is no view "x"; the views are view1, view2, view3'):
+        manyview.embed(str(folder), method, view_only="x")
+    with pytest.raises(ValueError, match="view_only = 2 is not text"):
+        manyview.embed(str(folder), method, view_only=2)
+
+
+def test_links_by_any_method(folder, command):
+    for method in ("mnmf", "netmf-sum", "deepwalk"):
+        words = [f"--{name}={value}" for name, value in QUICK[method].items()]
+        said = command(
+            "evaluate", "links", folder, "--json", "-q", f"--method={method}", "--seed=3", "--repeats=1", *words
+        )
+        found = manyview.evaluate.links(str(folder), method=method, seed=3, repeats=1, **QUICK[method])
+        assert found["views"] == json.loads(said)["views"]
+    paper = manyview.evaluate.links(str(folder), method="netmf-sum", preset="paper", dim=4, repeats=1)
+    assert paper["views"] != manyview.evaluate.links(str(folder), method="netmf-sum", dim=4, repeats=1)["views"]
+
+
+def test_links_refuse_what_is_wrong(planted):
+    links, model = manyview.evaluate.links, manyview.MNMF(dim=8, stages=2)
+    with pytest.raises(ValueError, match='method = "node2vec" is not one of mnmf'):
+        links(planted.views, method="node2vec")
+    with pytest.raises(ValueError, match="netmf has no setting"):
+        links(planted.views, method="netmf", walks=3)
+    with pytest.raises(ValueError, match="mnmf has no setting 'walks'"):
+        links(planted.views, walks=3)
+    with pytest.raises(ValueError, match="dim = 0"):
+        links(planted.views, method="netmf", dim=0)
+    for twice in ({"method": "netmf"}, {"dim": 4}, {"preset": "paper"}, {"directed": True}):
+        with pytest.raises(ValueError, match=f"{next(iter(twice))}: the model has settings of its own"):
+            links(planted.views, model, **twice)
+    with pytest.raises(ValueError, match="model = 'netmf' is no MNMF; other methods are chosen by method="):
+        links(planted.views, "netmf")
+    with pytest.warns(manyview.ManyviewWarning, match="attention learns from labels"):
+        links(planted.views, method="mve", attention=True, repeats=2, **QUICK["mve"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import numbers
 import os
 import warnings
 from collections.abc import Mapping
@@ -10,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _check, _folder, _labels, _native, _progress
+from . import _check, _folder, _ids, _labels, _look, _native, _progress
 from ._model import MNMF
 from ._network import Directed, to_network
 from ._warnings import ManyviewWarning
@@ -49,6 +51,29 @@ class Embedding:
             raise ValueError(f"no columns are of view {view!r} alone; there are columns of {views or 'all views only'}")
         return np.hstack([self.vectors[:, first:end] for first, end in found])
 
+    def neighbors(self, node: Any, count: int = 10) -> list[tuple[Any, float]]:
+        """The nodes nearest to one, by cosine, and their cosines: ``manyview neighbors``."""
+        found = _look.nearest(self.vectors, self._row(node), _check.whole("count", count))
+        return [(self.nodes[row], near) for row, near in found]
+
+    def explain(self, node: Any, other: Any = None) -> dict[str, Any]:
+        """Which views a node's vector, or the similarity of two nodes, comes from: ``manyview explain``.
+
+        As :meth:`MNMF.explain`. It tells most of methods whose columns are each of one view; see ``parts``.
+        """
+        beside = None if other is None else self.vectors[self._row(other)]
+        return _look.origin(self._origins(), self.vectors[self._row(node)], beside)
+
+    def _row(self, node: Any) -> int:
+        return _ids.row(self.nodes, node, "nodes")
+
+    def _origins(self) -> list[dict[str, Any]]:
+        """Parts as stages: those of other methods than mnmf are all of one."""
+        if "parts" not in self.run:
+            return self.run["stages"]
+        kind = {True: "consensus", False: "unique"}
+        return [{"stage": 1, "kind": kind[part["view"] is None], **part} for part in self.run["parts"]]
+
     def to_frame(self) -> Any:
         """A pandas ``DataFrame`` of the vectors, with node ids as index."""
         import pandas
@@ -86,6 +111,7 @@ def embed(
     method: str = "mnmf",
     *,
     preset: str = "default",
+    view_only: str | None = None,
     labels: Any = None,
     directed: Directed = None,
     duplicates: str = "sum",
@@ -103,8 +129,11 @@ def embed(
         of the result tell their columns apart.
     preset : {"default", "paper", "authors"}, default "default"
         The settings to start from; "authors" is one of mnmf.
-    labels : sequence of n labels, dict of node and label, or path, optional
-        Of nodes that may be learnt from: ``mve`` with ``attention=True`` alone. None: the node has no label.
+    view_only : str, optional
+        Embed this view alone. All nodes have a vector, also those that only other views link.
+    labels : sequence of n labels, dict of node and label, pandas Series, matrix, or path, optional
+        Of nodes that may be learnt from, in the forms of :func:`manyview.evaluate.classify`: ``mve`` with
+        ``attention=True`` alone. None: the node has no label.
     directed, duplicates, progress
         As in :class:`MNMF`.
     **settings
@@ -114,17 +143,25 @@ def embed(
     if method == "mnmf":
         if labels is not None:
             raise ValueError("labels: mnmf learns from no labels; leave it out")
-        around = {"directed": directed, "duplicates": duplicates, "progress": progress}
-        model = MNMF.preset(preset, **settings, **around).fit(views)
+        around: dict[str, Any] = {"directed": directed, "duplicates": duplicates}
+        model = mnmf_with(preset, settings, {**around, "progress": progress})
+        if view_only is not None:
+            network = to_network(views, **around, threads=_check.whole_or_none("threads", model.threads))
+            views = network._only(_check.text("view_only", view_only))
+        model.fit(views)
         return Embedding(model.nodes_, model.embedding_, model.run_)
+    values = as_json(settings)
     threads = _check.whole_or_none("threads", settings.get("threads"))
     network = to_network(views, directed=directed, duplicates=duplicates, threads=threads)
-    given = None if labels is None else _labels.of_nodes(labels, network.nodes)
+    if view_only is not None:
+        network = network._only(_check.text("view_only", view_only))
+    given = None
+    if labels is not None:
+        given = (_labels.of_nodes(labels, network.nodes), list(map(str, network.nodes.tolist())))
     callback = _progress.chosen(progress, verbose=False)
     command = f"manyview.embed(method={method!r}, preset={preset!r})"
     complete = False
     try:
-        values = json.dumps(settings, default=_plain)
         vectors, record, told = _native.embed(network._native, method, preset, values, given, command, callback)
         complete = True
     finally:
@@ -135,10 +172,30 @@ def embed(
     return Embedding(network.nodes, vectors, json.loads(record))
 
 
-def _plain(value: Any) -> Any:
-    """Numbers of NumPy and other sequences, as JSON has them."""
+def mnmf_with(preset: str, settings: Mapping[str, Any], around: Mapping[str, Any]) -> MNMF:
+    """An estimator with a preset's settings and given ones; unknown names are refused as other methods refuse them."""
+    known = MNMF._parameters()
+    for name in settings:
+        if name not in known:
+            raise _check.InvalidParameter(f"mnmf has no setting {name!r}; it has {', '.join(known)}")
+    return MNMF.preset(_check.text("preset", preset), **settings, **around)
+
+
+def as_json(settings: Mapping[str, Any]) -> str:
+    """Settings of a method for the library, which knows their types."""
+    return json.dumps({name: _plain(name, value) for name, value in settings.items()})
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value as JSON has it: numbers of NumPy and any sequence are fine, what is not finite is not."""
     if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
+        value = value.tolist()
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, numbers.Real):
+        if not math.isfinite(value):
+            raise ValueError(f"{name} = {value} is not a finite number")
+        return float(value)
     if isinstance(value, set | frozenset | Mapping) or not hasattr(value, "__iter__"):
-        raise _check.InvalidParameter(f"{value!r} is not a value of a setting")
-    return list(value)
+        raise _check.InvalidParameter(f"{name} = {value!r} is not a value of a setting")
+    return [_plain(name, one) for one in value]

@@ -49,6 +49,15 @@ def as_array(ids: Sequence[Any]) -> np.ndarray:
     return array
 
 
+def row(nodes: np.ndarray, node: Any, where: str) -> int:
+    """The row of a node; ``where`` is the attribute that has all of them."""
+    try:
+        # As a list: compared with an array, an id that is a tuple would be taken for several.
+        return nodes.tolist().index(node)
+    except ValueError:
+        raise ValueError(f"there is no node {node!r}; {where} has them all, such as {nodes.tolist()[0]!r}") from None
+
+
 def _index_numbers(numbers_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ids, first, codes = np.unique(numbers_, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")

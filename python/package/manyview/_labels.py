@@ -6,28 +6,138 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 
-def of_nodes(labels: Any, nodes: Any) -> str | list[list[str]]:
-    """The path of a label file, or a list of labels for each node."""
+from . import _check
+
+# A path, or the labels of each node and the number of ids that had labels and are no nodes.
+Given = str | tuple[list[list[str]], int]
+
+
+def of_nodes(labels: Any, nodes: Any, *, known: bool = True) -> Given:
+    """The path of a label file; or a list of labels for each node, and how many ids are no nodes.
+
+    ``known`` says that nodes have ids of their own; else they are numbers of rows, and an index says nothing of them.
+    """
     if isinstance(labels, str | os.PathLike):
         return os.fspath(labels)
     rows = plain(nodes)
     if isinstance(labels, Mapping):
-        return [_of_one(labels.get(node)) for node in rows]
-    listed = plain(labels)
+        return _by_id([(node, _of_one(label)) for node, label in labels.items()], rows)
+    index, listed = _listed(labels)
+    if index is not None and known and not _is_default(index, len(rows)):
+        return _by_id(list(zip(plain(index), listed, strict=True)), rows)
     if len(listed) != len(rows):
         raise ValueError(f"{len(listed)} labels were given for {len(rows)} vectors; give one for each, or a dict")
-    return [_of_one(label) for label in listed]
+    return _some(listed), 0
 
 
 def plain(values: Any) -> list[Any]:
     """Values as Python's own."""
-    return values.tolist() if hasattr(values, "tolist") else list(values)
+    for name in ("tolist", "to_pylist"):
+        if hasattr(values, name):
+            return getattr(values, name)()
+    return list(values)
+
+
+def _by_id(pairs: list[tuple[Any, list[str]]], nodes: list[Any]) -> Given:
+    """Labels looked up by the ids of nodes; an id that comes twice has the labels of both."""
+    found: dict[Any, list[str]] = {node: [] for node in nodes}
+    unknown: dict[Any, None] = {}
+    for node, labels in pairs:
+        if node in found:
+            found[node] = found[node] + labels
+        elif labels:
+            unknown[node] = None
+    sets = [found[node] for node in nodes]
+    if unknown and not any(sets):
+        key, node = next(iter(unknown)), nodes[0] if nodes else None
+        raise ValueError(
+            f"none of the {len(unknown)} ids that have labels is a node: labels are for ids such as {key!r}, "
+            f"and node ids are such as {node!r}; give labels by the ids of the nodes"
+        )
+    return _some(sets), len(unknown)
+
+
+def _some(sets: list[list[str]]) -> list[list[str]]:
+    if not any(sets):
+        raise ValueError("no node has a label; give labels of some nodes at least")
+    return sets
+
+
+def _listed(labels: Any) -> tuple[Any, list[list[str]]]:
+    """The index of pandas, where there is one, and a list of labels for each row."""
+    if sp.issparse(labels) and labels.ndim == 2:
+        return None, _of_matrix(labels.tocsr())
+    if _is_pandas(labels):
+        if hasattr(labels, "columns"):
+            columns = [str(name) for name in labels.columns]
+            return labels.index, _of_matrix(labels.to_numpy(), columns)
+        return labels.index, [_of_one(label) for label in labels.tolist()]
+    dimensions = getattr(labels, "ndim", 1)
+    if isinstance(labels, np.ndarray) and dimensions == 2:
+        return None, _of_matrix(np.asarray(labels))
+    if not isinstance(labels, Iterable) or dimensions not in (1, 2):
+        raise _check.InvalidParameter(
+            f"labels = {labels!r}: give a label for each node, a dict of node and label, or the path of a label file"
+        )
+    listed = plain(labels)
+    if _is_indicator(listed):
+        return None, _of_matrix(np.array(listed))
+    return None, [_of_one(label) for label in listed]
+
+
+def _of_matrix(matrix: Any, names: list[str] | None = None) -> list[list[str]]:
+    """Labels from scikit-learn's matrix for several labels a node: a column for each label, 1 where a node has it."""
+    rows, columns = matrix.shape
+    if columns == 1:
+        values = matrix.toarray() if sp.issparse(matrix) else matrix
+        return [_of_one(label) for label in values.ravel().tolist()]
+    if not sp.issparse(matrix) and matrix.dtype.kind not in "biuf":
+        if names is None:
+            return [_of_one(row) for row in matrix.tolist()]
+        raise ValueError("a table of labels has a column for each label with 1 and 0, or one column with labels")
+    values = matrix.data if sp.issparse(matrix) else matrix
+    wrong = values[(values != 0) & (values != 1)]
+    if wrong.size:
+        raise ValueError(
+            "a matrix of labels has a column for each label and 1 where a node has it, else 0; "
+            f"it has {wrong.flat[0]!s}"
+        )
+    found: list[list[str]] = [[] for _ in range(rows)]
+    for row, column in zip(*(place.tolist() for place in matrix.nonzero()), strict=True):
+        found[row].append(str(column) if names is None else names[column])
+    return found
+
+
+def _is_indicator(listed: list[Any]) -> bool:
+    """Whether rows of 0 and 1 are such a matrix: as lists of labels they would tell no node from another."""
+    if not listed or not all(isinstance(row, list | tuple) for row in listed):
+        return False
+    lengths = set(map(len, listed))
+    return len(lengths) == 1 and min(lengths) > 1 and all(value in (0, 1) for row in listed for value in row)
+
+
+def _is_pandas(values: Any) -> bool:
+    """A Series or DataFrame of pandas, which need not be there."""
+    return type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "index")
+
+
+def _is_default(index: Any, rows: int) -> bool:
+    """Whether an index only counts the rows, as pandas has it where nobody gave one."""
+    return type(index).__name__ == "RangeIndex" and (index.start, index.step, len(index)) == (0, 1, rows)
+
+
+def index_of(values: Any) -> Any:
+    """The index of a pandas ``DataFrame``, or None."""
+    return values.index if _is_pandas(values) else None
 
 
 def _of_one(label: Any) -> list[str]:
-    if label is None or label != label:  # NaN differs from itself
+    if isinstance(label, Iterable) and not isinstance(label, str | bytes):
+        return [str(one) for one in plain(label)]
+    # NaN differs from itself; NA of pandas does not even say so.
+    if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:
         return []
-    if isinstance(label, Iterable) and not isinstance(label, str):
-        return [str(one) for one in label]
     return [str(label)]

@@ -28,7 +28,7 @@ def origin(stages: list[dict[str, Any]], a: np.ndarray, b: np.ndarray | None) ->
             views[part["view"]] = views.get(part["view"], 0.0) + part["share"]
     return {
         "total": total,
-        "consensus": sum(part["share"] for part in parts if part["view"] is None),
+        "consensus": sum((part["share"] for part in parts if part["view"] is None), 0.0),
         "views": sorted(
             ({"view": view, "share": share} for view, share in views.items()), key=lambda view: -view["share"]
         ),

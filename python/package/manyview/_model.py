@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _check, _folder, _look, _native, _progress
+from . import _check, _folder, _ids, _look, _native, _progress
 from ._network import Directed, to_network
 from ._warnings import ConvergenceWarning, ManyviewWarning
 
@@ -330,8 +330,9 @@ class MNMF:
 
     def neighbors(self, node: Any, count: int = 10) -> list[tuple[Any, float]]:
         """The nodes nearest to one, by cosine, and their cosines: ``manyview neighbors``."""
-        count = _check.whole("count", count)
-        return [(self.nodes_[row], near) for row, near in _look.nearest(self.embedding_, self._row(node), count)]
+        row = self._row(node)
+        found = _look.nearest(self.embedding_, row, _check.whole("count", count))
+        return [(self.nodes_[row], near) for row, near in found]
 
     def explain(self, node: Any, other: Any = None) -> dict[str, Any]:
         """Which stages and views a node's vector, or the similarity of two nodes, comes from: ``manyview explain``.
@@ -339,15 +340,13 @@ class MNMF:
         A dict with ``total`` (the squared norm, or the cosine) and, as shares of it, ``consensus``, ``views`` and
         ``parts``. Shares compare columns with each other, so they mean what they say for ``scale="balanced"``.
         """
+        row = self._row(node)
         beside = None if other is None else self.embedding_[self._row(other)]
-        return _look.origin(self.stages_, self.embedding_[self._row(node)], beside)
+        return _look.origin(self.stages_, self.embedding_[row], beside)
 
     def _row(self, node: Any) -> int:
         self._check_fitted()
-        rows = np.flatnonzero(self.nodes_ == node)
-        if len(rows) != 1:
-            raise ValueError(f"there is no node {node!r}; nodes_ has them all")
-        return int(rows[0])
+        return _ids.row(self.nodes_, node, "nodes_")
 
     # Keeping
 

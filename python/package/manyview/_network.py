@@ -159,6 +159,10 @@ class Network:
         threads = _check.whole_or_none("threads", threads)
         return cls(_native.Network.build(len(ids), given, by_rows, duplicates, threads), ids)
 
+    def _only(self, view: str) -> Network:
+        """The same nodes with one of the views."""
+        return Network(self._native.only(view), self.nodes)
+
     def adjacency(self, view: str) -> sp.csr_matrix:
         """Weights of a view, of shape (n, n); symmetric unless directed."""
         return self._matrix(self._native.adjacency(view))

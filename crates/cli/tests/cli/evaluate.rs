@@ -177,6 +177,11 @@ fn bad_labels_get_a_sentence() {
     place.fails(classify, 1, &["bad.tsv: no such file"]);
     place.write("bad.tsv", labels(0..60, 1));
     place.fails(classify, 1, &["all 60 labelled nodes have the label \"class 0\"", "two classes"]);
+    let cluster = "evaluate cluster v --labels bad.tsv";
+    for k in ["", " --k 2"] {
+        let words = ["all 60 labelled nodes have the label \"class 0\"", "two classes"];
+        place.fails(&format!("{cluster}{k}"), 1, &words);
+    }
     place.write("bad.tsv", labels(100..160, 2));
     place.fails(classify, 1, &["bad.tsv: has labels for 60 ids, and none of them is a node"]);
     place.write("bad.tsv", "n0\tx\nn1\n");

@@ -233,12 +233,7 @@ pub fn classify(
 ) -> Result<Classification> {
     settings.check()?;
     check_together(vectors, labels)?;
-    if labels.names().len() < 2 {
-        let (nodes, only) = (labels.labelled(), &labels.names()[0]);
-        return Err(Error::Network(format!(
-            "all {nodes} labelled nodes have the label {only:?}; a classifier needs two classes or more"
-        )));
-    }
+    labels.check_classes("a classifier needs two classes or more")?;
     let jobs = settings.splits(labels)?;
     let scaled = vectors.scaled(settings.l2norm);
     let vectors = Vectors { values: &scaled, ..*vectors };

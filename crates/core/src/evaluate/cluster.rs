@@ -104,7 +104,8 @@ pub struct ClusterRun {
 /// Clusters the labelled nodes and compares clusters with labels.
 ///
 /// # Errors
-/// When settings make no sense, labels belong to other nodes, a node has several labels, or `watch` breaks off.
+/// When settings make no sense, labels belong to other nodes, a node has several labels, there is one class only, or
+/// `watch` breaks off.
 pub fn cluster(
     vectors: &Vectors<'_>,
     labels: &Labels,
@@ -123,6 +124,8 @@ pub fn cluster(
             "{nodes} several labels; a node is in one cluster, so give one label a node"
         )));
     }
+    // One class agrees with one cluster whatever the vectors: NMI would be 1 and mean nothing.
+    labels.check_classes("clusters can be compared with two classes or more")?;
     let rows = labels.labelled_rows();
     let k = settings.k.unwrap_or(labels.names().len());
     check(k, rows.len(), settings.restarts, settings.max_iter)?;
@@ -167,7 +170,7 @@ pub fn cluster(
         nmi: summary(|run| run.nmi),
         ami: summary(|run| run.ami),
         inertia: summary(|run| run.inertia),
-        notes: notes(labels, k, settings, &runs),
+        notes: notes(k, settings, &runs),
         runs,
         rows,
     })
@@ -183,11 +186,8 @@ fn standardised(vectors: &Vectors<'_>, rows: &[u32]) -> Vec<f32> {
     vectors.values.iter().enumerate().map(column).collect()
 }
 
-fn notes(labels: &Labels, k: usize, settings: &ClusterSettings, runs: &[ClusterRun]) -> Vec<String> {
+fn notes(k: usize, settings: &ClusterSettings, runs: &[ClusterRun]) -> Vec<String> {
     let mut notes = Vec::new();
-    if labels.names().len() == 1 {
-        notes.push("all labelled nodes have the same label, which agrees with any clustering or none".into());
-    }
     let open = runs.iter().filter(|run| !run.converged).count();
     if open > 0 {
         notes.push(format!(
@@ -276,7 +276,9 @@ mod tests {
         let several = Labels::from_sets(["a", "b"], [vec!["x", "y"], vec!["x"]]).unwrap();
         assert!(sentence(&several, standard()).starts_with("1 node has several labels"));
         let same = Labels::from_sets(["a", "b", "c"], [["x"], ["x"], ["x"]]).unwrap();
-        let found = run(&[0.0, 1.0, 2.0], &same, &ClusterSettings { k: Some(2), ..standard() }, 1).unwrap();
-        assert!(found.notes[0].contains("the same label"));
+        for k in [None, Some(2)] {
+            let text = sentence(&same, ClusterSettings { k, ..standard() });
+            assert!(text.starts_with("all 3 labelled nodes have the label \"x\""), "{text}");
+        }
     }
 }

@@ -135,6 +135,21 @@ impl Labels {
         Ok(Labels { names, starts, items, keys, unknown })
     }
 
+    /// The same labels, with so many more ids that had labels and are no nodes: for who looked ids up himself.
+    pub fn and_unknown(self, ids: usize) -> Self {
+        Labels { unknown: self.unknown + ids, ..self }
+    }
+
+    /// Refuses labels that tell no node from another; `needs` is the end of the sentence.
+    pub(super) fn check_classes(&self, needs: &str) -> Result<()> {
+        let [only] = &self.names[..] else { return Ok(()) };
+        let nodes = match self.labelled() {
+            1 => "the only labelled node has".to_owned(),
+            nodes => format!("all {nodes} labelled nodes have"),
+        };
+        Err(Error::Network(format!("{nodes} the label {only:?}; {needs}")))
+    }
+
     /// The labels of these rows alone; the other nodes have none.
     pub fn of_rows(&self, rows: &[u32]) -> Self {
         let mut kept = vec![false; self.rows()];
@@ -250,6 +265,7 @@ mod tests {
         assert_eq!(pairs.labelled_rows(), [0, 2]);
         let counts: Vec<usize> = pairs.counts().iter().map(|count| count.nodes).collect();
         assert_eq!(counts, [2, 1]);
+        assert_eq!(pairs.and_unknown(2).unknown(), 2);
     }
 
     #[test]

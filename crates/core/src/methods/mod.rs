@@ -26,6 +26,7 @@ mod task;
 mod tests;
 mod tucker;
 mod walks;
+mod wrong;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -328,18 +329,24 @@ fn laid_over<R: Rival>(method: Method, preset: Preset, values: &Map<String, Valu
         serde_json::from_value::<R>(Value::Object(all))
     };
     laid(&mut values.iter()).map_err(|error| {
+        let alone = |name: &String, value: &Value| laid(&mut std::iter::once((name, value))).err();
         // The error does not name the setting; the one that does not fit alone is it.
-        let wrong = values.iter().find(|&value| laid(&mut std::iter::once(value)).is_err());
-        let name = wrong.map_or("a setting", |(name, _)| name.as_str());
-        Error::Config(format!("{name} of {} does not fit: {error}", method.name()))
+        let Some((name, value)) = values.iter().find(|(name, value)| alone(name, value).is_some()) else {
+            return Error::Config(format!("the settings of {} do not fit: {error}", method.name()));
+        };
+        // No choice has the empty name, and the error for it tells all names; that for a number would not.
+        let empty = Value::from("");
+        let asked = if base[name].is_string() { &empty } else { value };
+        let error = alone(name, asked).unwrap_or(error);
+        Error::Config(wrong::sentence(name, value, &error.to_string()))
     })
 }
 
 /// Moves a value out of a list into its place.
 fn take<T: DeserializeOwned>(values: &mut Map<String, Value>, name: &str, place: &mut T) -> Result<()> {
     if let Some(value) = values.remove(name) {
-        *place = serde_json::from_value(value)
-            .map_err(|error| Error::Config(format!("{name} does not fit: {error}")))?;
+        *place = serde_json::from_value(value.clone())
+            .map_err(|error| Error::Config(wrong::sentence(name, &value, &error.to_string())))?;
     }
     Ok(())
 }

@@ -55,7 +55,7 @@ fn names_and_settings_go_both_ways() {
             "{told}"
         );
         let told = Model::new(method, Preset::Default, &values(json!({"dim": "x"}))).unwrap_err().to_string();
-        assert!(told.starts_with("dim does not fit"), "{told}");
+        assert!(told.starts_with("dim = \"x\" is not a whole number"), "{told}");
         let told = Model::new(method, Preset::Authors, &Map::new()).unwrap_err().to_string();
         assert!(told.contains("has no preset \"authors\""), "{told}");
         let told = Model { dim: 0, ..model }.check().unwrap_err().to_string();
