@@ -1,7 +1,8 @@
 """Which settings should be the default? Scores of variants on every labelled network, and a table that shows them.
 
 python3 bench/validate.py run --data DIR --set defaults -o docs/results/defaults.tsv      (goes on where it stopped)
-python3 bench/validate.py table docs/results/defaults.tsv
+python3 bench/validate.py table docs/results/defaults.tsv      variants against each other
+python3 bench/validate.py scores docs/results/presets.tsv      every score of every network
 
 DIR holds a folder with edge lists and labels.tsv for each network. Uses the command line alone; Python's standard library
 is enough. Scores do not depend on the machine, so it need not be quiet.
@@ -136,6 +137,22 @@ def table(path):
         print()
 
 
+def scores(path):
+    """All scores as they are; the mean where there are several seeds."""
+    with path.open() as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    fields = [f"f1_{share}" for share in SHARES] + [f"macro_{share}" for share in SHARES] + ["f1_auto", "nmi", "ami"]
+    heads = [f"{kind}-F1 0.{share[0]}" for kind in ("micro", "macro") for share in SHARES] + ["micro-F1 0.5, C chosen", "NMI", "AMI"]
+    for network in sorted({row["network"] for row in rows}):
+        print(f"### {network}\n\n| | " + " | ".join(heads) + " |\n|---" + "|---:" * len(heads) + "|")
+        own = [row for row in rows if row["network"] == network]
+        for variant in dict.fromkeys(row["variant"] for row in own):
+            cells = [[row[field] for row in own if row["variant"] == variant] for field in fields]
+            words = ["" if "" in cell else f"{mean(map(float, cell)) * 100:.1f}" for cell in cells]
+            print(f"| {variant} | " + " | ".join(words) + " |")
+        print()
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tasks = parser.add_subparsers(dest="task", required=True)
@@ -145,6 +162,10 @@ if __name__ == "__main__":
     runner.add_argument("--seeds", type=int, default=2)
     runner.add_argument("--repeats", type=int, default=3)
     runner.add_argument("-o", "--output", type=Path, required=True)
-    tasks.add_parser("table").add_argument("path", type=Path)
+    for name in ("table", "scores"):
+        tasks.add_parser(name).add_argument("path", type=Path)
     arguments = parser.parse_args()
-    run(arguments) if arguments.task == "run" else table(arguments.path)
+    if arguments.task == "run":
+        run(arguments)
+    else:
+        {"table": table, "scores": scores}[arguments.task](arguments.path)

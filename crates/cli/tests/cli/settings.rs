@@ -31,7 +31,7 @@ fn numbers_out_of_range() {
         ("--stages 0", "stages = 0: at least one stage is needed; the usual choice is --stages 8"),
         ("--gamma 0", "gamma = 0 is not above 0; use 5"),
         ("--gamma -1", "gamma = -1 is not above 0; use 5"),
-        ("--gamma nan", "gamma = NaN is not above 0"),
+        ("--gamma nan", "invalid value 'nan' for '--gamma <X>': expected a number"),
         ("--window 0", "window = 0: at least one step of the walk must count; the usual choice is 5"),
         ("--negative 0", "negative = 0 is not above 0; the usual choices are 1 and 5"),
         ("--negative -2", "negative = -2 is not above 0"),
