@@ -10,7 +10,6 @@ command line alone; Python's standard library is enough. Scores do not depend on
 import argparse
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +25,8 @@ OTHER = {
     "worm_ppi": ["--c", "1"],
     "mfeat": ["--ablations", "--sweep", "dim,gamma,stages,consensus-stages"],
 }
+# Ablations and sweeps belong to single networks.
+SECTIONS = ("single view", "heterogeneous", "multi-view", "plain", "ours")
 # What a table of all networks shows: its title, the beginning of the title of the table of one network, and its columns.
 SHOWN = (
     ("Micro-F1, mean of the shares 0.3, 0.5 and 0.7, C = 1", "Classification, C = 1", "micro-F1"),
@@ -94,8 +95,8 @@ def side_by_side(networks, title, column, usual):
 
 def seconds(networks):
     """Seconds of each method: the sum over its views or paths, one fit for MVE."""
-    methods = list(dict.fromkeys(method["name"] for found in networks.values() for method in found["methods"]))
-    methods = [name for name in methods if not name.startswith("mnmf,") and "=" not in name]
+    methods = [method for found in networks.values() for method in found["methods"] if method["section"] in SECTIONS]
+    methods = list(dict.fromkeys(method["name"] for method in methods))
     yield "| | " + " | ".join(networks) + " |"
     yield "|---" + "|---:" * len(networks) + "|"
     for name in methods:
@@ -112,9 +113,8 @@ def table(arguments):
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name in networks:
         shutil.copy(arguments.work / name / "compare.md", arguments.output / f"{name}.md")
-    # Ablations and sweeps belong to single networks.
-    usual = list(dict.fromkeys(one_name(line["name"]) for found in networks.values() for line in found["tables"][0]["lines"]))
-    usual = [line for line in usual if not re.match(r"mnmf.+", line)]
+    lines = [line for found in networks.values() for line in found["tables"][0]["lines"] if line["section"] in SECTIONS]
+    usual = list(dict.fromkeys(one_name(line["name"]) for line in lines))
     parts = []
     for title, beginning, column in SHOWN:
         parts += [f"## {title}", "", *side_by_side(networks, beginning, column, usual), ""]
