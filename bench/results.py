@@ -18,10 +18,11 @@ from statistics import mean
 
 BINARY = Path(__file__).resolve().parent.parent / "target" / "release" / "manyview"
 USUAL = ["--repeats", "3", "--no-pictures"]
-# Choosing C for 50 classes or 11,000 nodes takes minutes for each embedding. Digits are public with us, so anybody can repeat the
+# Choosing C for many classes or 11,000 nodes takes minutes for each embedding. Digits are public with us, so anybody can repeat the
 # rest.
 OTHER = {
     "aminer_authors": ["--c", "1"],
+    "human_ppi_kegg": ["--c", "1"],
     "worm_ppi": ["--c", "1"],
     "mfeat": ["--ablations", "--sweep", "dim,gamma,stages,consensus-stages"],
 }
@@ -115,7 +116,7 @@ def table(arguments):
         shutil.copy(arguments.work / name / "compare.md", arguments.output / f"{name}.md")
     lines = [line for found in networks.values() for line in found["tables"][0]["lines"] if line["section"] in SECTIONS]
     usual = list(dict.fromkeys(one_name(line["name"]) for line in lines))
-    parts = []
+    parts = ["# All methods on all networks, side by side", ""]
     for title, beginning, column in SHOWN:
         parts += [f"## {title}", "", *side_by_side(networks, beginning, column, usual), ""]
     parts += ["## Seconds", "", *seconds(networks), ""]
