@@ -16,12 +16,11 @@ pub(super) fn refuse(output: &Path, work: &Work, network: &Network) -> Result<()
     let whole = network_key(network);
     let views: Vec<String> =
         (0..network.views().len()).map(|view| network_key(&network.only(view))).collect();
-    let mut gone_on_with = false;
     for job in &work.jobs {
         let folder = output.join(&job.folder);
         let ours = job.view.map_or(&whole, |view| &views[view]);
         match fs::read(folder.join("made.json")).map(|text| serde_json::from_slice::<Value>(&text)) {
-            Ok(Ok(made)) if made["embedding"]["network"] == **ours => gone_on_with = true,
+            Ok(Ok(made)) if made["embedding"]["network"] == **ours => {}
             Ok(Ok(_)) => bail!(exists(&folder)),
             // Damaged, but nobody else writes a file of that name.
             Ok(Err(_)) => {}
@@ -36,10 +35,8 @@ pub(super) fn refuse(output: &Path, work: &Work, network: &Network) -> Result<()
     };
     let record = fs::read(output.join("compare.json")).ok();
     let record = record.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
-    match record.as_ref().and_then(|record| record.get("network")) {
-        Some(network) if *network == *whole => Ok(()),
-        // Files of earlier versions do not tell their network, but the embeddings beside them do.
-        None if record.is_some() && gone_on_with => Ok(()),
+    match record {
+        Some(record) if record["network"] == *whole => Ok(()),
         _ => bail!(exists(&file)),
     }
 }

@@ -79,18 +79,13 @@ impl Identity {
         // Threads change no bit.
         config.as_object_mut().expect("settings are a struct").remove("threads");
         let costs: Vec<String> = args.c.iter().map(|&cost| cost_name(cost)).collect();
-        let multi_label = labels.is_multi_label();
         let labels = key(labels.fingerprint());
         let learnt =
             job.repeat.map(|repeat| json!({"labels": labels, "repeat": repeat, "train": args.train}));
-        let mut scores = json!({
+        let scores = json!({
             "labels": labels, "train": args.train, "repeats": args.repeats, "seed": args.seed, "c": costs,
             "validated": validate,
         });
-        if multi_label {
-            // Earlier versions measured by the threshold rule alone.
-            scores["rules"] = json!(["threshold", "known number"]);
-        }
         Ok(Identity {
             version: env!("CARGO_PKG_VERSION").into(),
             embedding: json!({"method": method, "config": config, "network": network_key(network), "learnt": learnt}),
