@@ -1,4 +1,4 @@
-"""The other side of bench/run.sh: scikit-learn's NMF and randomised SVD, and the proximity computed with SciPy.
+"""The other side of bench/run.sh: scikit-learn's NMF and randomized SVD, and the proximity computed with SciPy.
 
 Each command does one measurement in a process of its own, so that the number of threads is set before NumPy loads, and
 prints one line of JSON for each repeat. Files are read before the clock starts.
@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def factorise(args):
+def factorize(args):
     import numpy as np
     import scipy.sparse as sp
     from sklearn.decomposition import non_negative_factorization
@@ -179,7 +179,7 @@ def main():
     args = parser.parse_args()
     for variable in THREAD_VARIABLES:
         os.environ[variable] = str(args.threads)
-    {"nmf": factorise, "proximity": proximity, "svd": decompose}[args.command](args)
+    {"nmf": factorize, "proximity": proximity, "svd": decompose}[args.command](args)
 
 
 if __name__ == "__main__":

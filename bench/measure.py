@@ -291,7 +291,7 @@ class Bench:
                 run = json.loads((out / "run.json").read_text())
                 if run["ranks"] != ranks:
                     return self.skip("MPI", f"asked for {ranks} ranks, the run had {run['ranks']}")
-                self.record("mpi", what=name, who="manyview", threads=1, repeat=repeat, seconds=run["seconds"]["factorise"], note=f"{ranks} ranks")
+                self.record("mpi", what=name, who="manyview", threads=1, repeat=repeat, seconds=run["seconds"]["factorize"], note=f"{ranks} ranks")
 
 
 def mean(values):

@@ -1,4 +1,4 @@
-"""Every method on every labelled network: `manyview compare` for each, and the tables side by side.
+"""Every method on every labeled network: `manyview compare` for each, and the tables side by side.
 
 python3 bench/results.py run --data DIR --work WORK                     (goes on where it stopped)
 python3 bench/results.py table --work WORK -o docs/results/compare

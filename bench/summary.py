@@ -195,7 +195,7 @@ def whole_runs(run):
 
 
 def ranks(run):
-    run.say("## Ranks of MPI", "", "Factorisation alone, one thread a rank.")
+    run.say("## Ranks of MPI", "", "Factorization alone, one thread a rank.")
     run.table(("ranks", "seconds"), [[note, time_of(run.seconds("mpi", note=note))] for note in run.values("mpi", "note")])
 
 

@@ -1,4 +1,4 @@
-"""Which settings should be the default? Scores of variants on every labelled network, and a table that shows them.
+"""Which settings should be the default? Scores of variants on every labeled network, and a table that shows them.
 
 python3 bench/validate.py run --data DIR --set defaults -o docs/results/defaults.tsv      (goes on where it stopped)
 python3 bench/validate.py table docs/results/defaults.tsv      variants against each other
@@ -30,9 +30,9 @@ SETS = {
         "shared, gamma 2": "--consensus shared --gamma 2",
         "shared, gamma 5": "--consensus shared --gamma 5",
         "shared, gamma 50": "--consensus shared --gamma 50",
-        "shared, gamma 5, normalise none": "--consensus shared --gamma 5 --normalise none",
-        "shared, gamma 0.1, normalise none": "--consensus shared --gamma 0.1 --normalise none",
-        "normalise max": "--normalise max --consensus-stages 2",
+        "shared, gamma 5, normalize none": "--consensus shared --gamma 5 --normalize none",
+        "shared, gamma 0.1, normalize none": "--consensus shared --gamma 0.1 --normalize none",
+        "normalize max": "--normalize max --consensus-stages 2",
         "share equal": "--share equal --consensus-stages 2",
         "scale raw": "--scale raw --consensus-stages 2",
         "0 of 8 consensus": "--consensus-stages 0",

@@ -89,14 +89,14 @@ class Evaluation(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def blobs(self, nodes, dim, classes, seed=0, spread=1.5, unlabelled=0):
+    def blobs(self, nodes, dim, classes, seed=0, spread=1.5, unlabeled=0):
         random = np.random.default_rng(seed)
         # Unequal classes, columns of unequal scale, far from the origin: nothing that makes a fit easy.
         of = random.choice(classes, nodes, p=np.arange(1, classes + 1) / (classes * (classes + 1) / 2))
-        centres = random.normal(size=(classes, dim))
-        x = (centres[of] + spread * random.normal(size=(nodes, dim))) * np.geomspace(0.1, 3, dim) + 1
+        centers = random.normal(size=(classes, dim))
+        x = (centers[of] + spread * random.normal(size=(nodes, dim))) * np.geomspace(0.1, 3, dim) + 1
         sets = [[f"c{label}"] for label in of]
-        for row in random.choice(nodes, unlabelled, replace=False):
+        for row in random.choice(nodes, unlabeled, replace=False):
             sets[row] = []
         return Case(self.folder, x, sets)
 
@@ -124,7 +124,7 @@ class Evaluation(unittest.TestCase):
             self.assertLess(abs(run["macro_f1"] - macro), 1e-12)
 
     def test_one_label(self):
-        case = self.blobs(600, 20, 5, unlabelled=50)
+        case = self.blobs(600, 20, 5, unlabeled=50)
         self.check_one_label(case, "--repeats", 2)
         for c in (0.01, 100):
             self.check_one_label(case, "--repeats", 1, "--train", 0.5, "--c", c)
@@ -132,12 +132,12 @@ class Evaluation(unittest.TestCase):
     def test_two_classes(self):
         self.check_one_label(self.blobs(300, 8, 2, seed=1), "--repeats", 2)
 
-    def test_l2norm_and_standardise(self):
+    def test_l2norm_and_standardize(self):
         case = self.blobs(400, 10, 4, seed=2)
         words = ("--repeats", 1, "--train", "0.3,0.7")
         self.check_one_label(case, *words, "--l2norm", prepare=lambda _, x: normalize(x.astype(np.float64)))
         scale = lambda train, x: StandardScaler().fit(x[train].astype(np.float64)).transform(x.astype(np.float64))
-        self.check_one_label(case, *words, "--standardise", prepare=scale)
+        self.check_one_label(case, *words, "--standardize", prepare=scale)
 
     def test_more_columns_than_nodes(self):
         self.check_one_label(self.blobs(60, 150, 3, seed=3), "--repeats", 2, "--c", 10)
@@ -173,7 +173,7 @@ class Evaluation(unittest.TestCase):
             self.assertLess(abs(run["known"]["macro_f1"] - f1_score(has[test], known, average="macro")), 1e-12)
 
     def test_clusters_and_their_scores(self):
-        case = self.blobs(500, 10, 6, seed=6, unlabelled=40)
+        case = self.blobs(500, 10, 6, seed=6, unlabeled=40)
         for k, average in ((6, "arithmetic"), (3, "geometric"), (15, "min"), (40, "max"), (1, "arithmetic")):
             file = self.folder / f"assignments-{k}"
             words = ("--k", k, "--average", average, "--repeats", 3, "--assignments", file)

@@ -153,14 +153,14 @@ class Report(unittest.TestCase):
         self.assertGreaterEqual(self.browser.run("window.manyview.picked()"), 0)
         self.quiet(self.page)
 
-    def test_colours_can_be_chosen_and_a_label_shown_alone(self):
+    def test_colors_can_be_chosen_and_a_label_shown_alone(self):
         self.browser.open(self.page)
-        modes = self.browser.run("[...document.querySelectorAll('#colour option')].map((o) => o.textContent)")
+        modes = self.browser.run("[...document.querySelectorAll('#color option')].map((o) => o.textContent)")
         self.assertEqual(modes, ["label", "cluster", "strongest view", "share of consensus", "nothing"])
         self.browser.run("document.querySelector('#legend button').click()")
         self.assertEqual(self.browser.run("document.querySelector('#legend button').getAttribute('aria-pressed')"), "true")
         for mode in range(len(modes)):
-            self.browser.run(f"(() => {{ const s = document.getElementById('colour'); s.value = {mode}; s.dispatchEvent(new Event('change')); }})()")
+            self.browser.run(f"(() => {{ const s = document.getElementById('color'); s.value = {mode}; s.dispatchEvent(new Event('change')); }})()")
             self.settle()
             self.assertGreater(self.browser.run(INK), 5000, modes[mode])
         self.quiet(self.page)

@@ -33,7 +33,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Iterations of one factorisation from a given start
+    /// Iterations of one factorization from a given start
     Nmf(NmfArgs),
     /// Iterations, and the rest, of a unique stage for each view and of both kinds of consensus stage
     Stages(StagesArgs),
@@ -144,7 +144,7 @@ impl Solving {
     }
 }
 
-/// What one factorisation took.
+/// What one factorization took.
 struct Timed {
     /// All of it.
     total: f64,

@@ -1,7 +1,7 @@
 //! Parameters by name, and the settings they mean.
 
 use manyview::config::{
-    Config, Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver, StopRule,
+    Config, Consensus, Init, Isolated, Layout, Normalize, Preset, Scale, Share, Solver, StopRule,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -54,7 +54,7 @@ pub(crate) fn config(parameters: &Bound<'_, PyDict>) -> PyResult<Config> {
             "isolated" => config.isolated = chosen!(Isolated, name, given),
             "consensus" => config.consensus = chosen!(Consensus, name, given),
             "share" => config.share = chosen!(Share, name, given),
-            "normalise" => config.normalise = chosen!(Normalise, name, given),
+            "normalize" => config.normalize = chosen!(Normalize, name, given),
             "solver" => config.solver = chosen!(Solver, name, given),
             "unique_solver" if given.is_none() => config.unique_solver = None,
             "unique_solver" => config.unique_solver = Some(chosen!(Solver, name, given)),
@@ -90,7 +90,7 @@ pub(crate) fn preset<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult
     dict.set_item("isolated", config.isolated.name())?;
     dict.set_item("consensus", config.consensus.name())?;
     dict.set_item("share", config.share.name())?;
-    dict.set_item("normalise", config.normalise.name())?;
+    dict.set_item("normalize", config.normalize.name())?;
     dict.set_item("solver", config.solver.name())?;
     dict.set_item("unique_solver", config.unique_solver.map(Solver::name))?;
     dict.set_item("max_iter", config.max_iter)?;

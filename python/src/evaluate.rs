@@ -54,7 +54,7 @@ pub(crate) struct GivenClassify {
     #[pyo3(item)]
     l2norm: bool,
     #[pyo3(item)]
-    standardise: bool,
+    standardize: bool,
     #[pyo3(item)]
     max_iter: usize,
     #[pyo3(item)]
@@ -76,7 +76,7 @@ pub(crate) fn classify(
         seed: given.seed,
         c: given.c.parse().map_err(to_python)?,
         l2norm: given.l2norm,
-        standardise: given.standardise,
+        standardize: given.standardize,
         max_iter: given.max_iter,
         ..ClassifySettings::default()
     };
@@ -103,7 +103,7 @@ pub(crate) struct GivenCluster {
     #[pyo3(item)]
     l2norm: bool,
     #[pyo3(item)]
-    standardise: bool,
+    standardize: bool,
     #[pyo3(item)]
     threads: Option<usize>,
 }
@@ -135,7 +135,7 @@ pub(crate) fn cluster(
         max_iter: given.max_iter,
         average,
         l2norm: given.l2norm,
-        standardise: given.standardise,
+        standardize: given.standardize,
     };
     on_vectors(py, &vectors, &ids, &labels, given.threads, |vectors, labels, pool, watch| {
         evaluate::cluster(vectors, labels, &settings, pool, watch)

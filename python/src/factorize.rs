@@ -21,7 +21,7 @@ type GivenMatrix<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>
 /// U and every V.
 type GivenStart<'py> = (Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
 
-/// What one factorisation is asked for.
+/// What one factorization is asked for.
 #[derive(FromPyObject)]
 struct Asked<'py> {
     #[pyo3(item)]
@@ -46,7 +46,7 @@ struct Asked<'py> {
     double: bool,
 }
 
-/// Factorises matrices with a common left factor; a dictionary of what was found.
+/// Factorizes matrices with a common left factor; a dictionary of what was found.
 #[pyfunction]
 pub(crate) fn factorize<'py>(
     py: Python<'py>,

@@ -61,7 +61,7 @@ fn record(config: &Config, fit: &Fit, memory: RunMemory, command: &str, total: f
     let seconds = RunSeconds {
         read: 0.0,
         proximity: fit.seconds.proximity,
-        factorise: fit.seconds.factorise,
+        factorize: fit.seconds.factorize,
         write: 0.0,
         total,
     };

@@ -7,7 +7,7 @@ use manyview::linalg::{Csr, Real};
 use manyview::network::{Duplicates, NetworkBuilder, View};
 use manyview::parallel::Pool;
 use manyview::proximity::{self, proximity};
-use manyview::summary::summarise;
+use manyview::summary::summarize;
 use manyview::{Config, Error, Network};
 use numpy::Element;
 use pyo3::IntoPyObjectExt;
@@ -133,7 +133,7 @@ impl PyNetwork {
         let mut watch = Watch::new(None);
         let result = py.detach(|| {
             let pool = Pool::new(threads)?;
-            summarise(&self.network, with_proximity.then_some(settings), &pool, &mut |_, _| watch.look(&[]))
+            summarize(&self.network, with_proximity.then_some(settings), &pool, &mut |_, _| watch.look(&[]))
         });
         let summary = watch.outcome(result)?;
         serde_json::to_string(&summary).map_err(|error| PyValueError::new_err(error.to_string()))

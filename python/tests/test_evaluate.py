@@ -47,7 +47,7 @@ def test_good_vectors_score_high(planted, fitted):
 
 def test_labels_that_are_missing_or_several(planted, fitted):
     labels = [None if row % 10 == 0 else str(label) for row, label in enumerate(planted.labels)]
-    assert evaluate.classify(fitted, labels, **QUICK)["labelled"] == 180
+    assert evaluate.classify(fitted, labels, **QUICK)["labeled"] == 180
     several = [{str(label), f"x{label % 2}"} for label in planted.labels]
     found = evaluate.classify(fitted, several, **QUICK)
     assert found["multi_label"] and found["shares"][0]["known_micro_f1"]["mean"] > 0.8
@@ -60,7 +60,7 @@ def test_bad_input(tmp_path, planted, fitted):
         evaluate.classify(fitted, ["a", "b", "c"])
     with pytest.raises(ValueError, match="needs two classes"):
         evaluate.classify(fitted, ["a"] * 200)
-    with pytest.raises(ValueError, match='all 200 labelled nodes have the label "a"; .* two classes'):
+    with pytest.raises(ValueError, match='all 200 labeled nodes have the label "a"; .* two classes'):
         evaluate.cluster(fitted, ["a"] * 200)
     with pytest.raises(ValueError, match="train = None is not a number"):
         evaluate.classify(fitted, planted.labels, train=None)

@@ -61,9 +61,9 @@ def test_numbers_as_ids_are_looked_up_too(planted, small):
     series = pd.Series(planted.labels)
     wanted = shares(small, series)
     assert shares(small, series.sample(frac=1, random_state=0)) == wanted
-    assert evaluate.classify(small, series[:120], **QUICK)["labelled"] == 120
+    assert evaluate.classify(small, series[:120], **QUICK)["labeled"] == 120
     found = evaluate.classify(small, series[150:].rename(lambda node: node + 10), **QUICK)
-    assert (found["labelled"], found["unknown"]) == (40, 10)
+    assert (found["labeled"], found["unknown"]) == (40, 10)
 
 
 def test_ids_that_are_no_nodes_are_counted(named, tmp_path):
@@ -73,7 +73,7 @@ def test_ids_that_are_no_nodes_are_counted(named, tmp_path):
     (tmp_path / "labels.tsv").write_text("".join(f"{node}\t{label}\n" for node, label in some.items() if label))
     for given in (some, pd.Series(some), tmp_path / "labels.tsv"):
         for found in (evaluate.classify(z, given, **QUICK), evaluate.cluster(z, given, repeats=1)):
-            assert (found["labelled"], found["unknown"]) == (90, 2)
+            assert (found["labeled"], found["unknown"]) == (90, 2)
 
 
 def test_labels_of_other_nodes_get_a_sentence_with_examples(named, planted, small):
@@ -92,7 +92,7 @@ def test_a_node_that_comes_twice_has_both_labels(named):
     z, labels = named
     series = pd.Series([*labels, "extra"], index=[*z.nodes, "n0"])
     found = evaluate.classify(z, series, **QUICK)
-    assert found["multi_label"] and found["labelled"] == 100
+    assert found["multi_label"] and found["labeled"] == 100
 
 
 def test_indicator_matrices_are_several_labels_a_node(named):
@@ -111,7 +111,7 @@ def test_indicator_matrices_are_several_labels_a_node(named):
     frame = pd.DataFrame(matrix, columns=names, index=z.nodes).sample(frac=1, random_state=0)
     assert shares(z, frame) == shares(z, sets)
     matrix[:7] = 0
-    assert evaluate.classify(z, matrix, **QUICK)["labelled"] == 93
+    assert evaluate.classify(z, matrix, **QUICK)["labeled"] == 93
     with pytest.raises(ValueError, match="a column for each label and 1 where a node has it, else 0; it has 3"):
         evaluate.classify(z, 3 * matrix)
     with pytest.raises(ValueError, match="several labels"):
@@ -131,9 +131,9 @@ def test_missing_labels_of_all_kinds(named):
     z, labels = named
     for nothing in (None, float("nan"), np.nan, pd.NA, pd.NaT, [], set()):
         given = [nothing if row < 5 else label for row, label in enumerate(labels)]
-        assert evaluate.classify(z, given, **QUICK)["labelled"] == 95
+        assert evaluate.classify(z, given, **QUICK)["labeled"] == 95
     series = pd.Series(labels, index=z.nodes, dtype="string").where(z.nodes != "n3")
-    assert evaluate.classify(z, series, **QUICK)["labelled"] == 99
+    assert evaluate.classify(z, series, **QUICK)["labeled"] == 99
 
 
 def test_no_labels_get_a_sentence(named):

@@ -1,4 +1,4 @@
-"""Neighbours, explanations and summaries are the command line's."""
+"""Neighbors, explanations and summaries are the command line's."""
 
 import json
 
@@ -41,7 +41,7 @@ def test_explanations(made, command):
         assert found["consensus"] + sum(view["share"] for view in found["views"]) == pytest.approx(1)
 
 
-def test_neighbours(made, command):
+def test_neighbors(made, command):
     model = manyview.MNMF.load(made / "out")
     told = json.loads(command("neighbors", made / "out", "n3", "--json"))["neighbors"]
     found = model.neighbors("n3", count=len(told))

@@ -1,4 +1,4 @@
-//! The built-in network: 2,000 handwritten digits, linked with their nearest neighbours in six sets of features.
+//! The built-in network: 2,000 handwritten digits, linked with their nearest neighbors in six sets of features.
 //!
 //! The same files as in `data/digits`, so that `manyview embed data/digits` and `manyview demo` agree to the byte.
 

@@ -14,7 +14,7 @@ pub struct Embedding {
     parts: Vec<Part>,
 }
 
-/// Columns that one factorisation gave.
+/// Columns that one factorization gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// The stage, from 1.

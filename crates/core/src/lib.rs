@@ -1,7 +1,7 @@
 //! One vector per node from a network whose nodes are linked in several ways.
 //!
-//! The method is MNMF, the multi-stage non-negative matrix factorisation of Huang et al., "Multi-Stage Network
-//! Embedding for Exploring Heterogeneous Edges". (Another method, modularised NMF, is also written M-NMF.)
+//! The method is MNMF, the multi-stage non-negative matrix factorization of Huang et al., "Multi-Stage Network
+//! Embedding for Exploring Heterogeneous Edges". (Another method, modularized NMF, is also written M-NMF.)
 //!
 //! Each view k, one kind of edge, has an adjacency matrix `A_k` over the same n nodes. Its proximity matrix is
 //! DeepWalk's, with `P = D^-1 A`, a window of T steps and b negative samples:
@@ -48,7 +48,7 @@
 //! - [`config`]: the settings, [`Config`], and the stages that follow from them;
 //! - [`mod@proximity`]: `A_k` to `M_k`; [`residual`]: what a stage leaves over;
 //! - [`estimate`]: what a fit will need, before it runs;
-//! - [`nmf`]: one stage, as a factorisation of several matrices with a common left factor;
+//! - [`nmf`]: one stage, as a factorization of several matrices with a common left factor;
 //! - [`stages`]: the whole method, [`Config::fit`], and the record of a run; [`embedding`]: its result;
 //! - [`methods`]: the methods it is compared with;
 //! - [`overlap`], [`summary`]: what views are like, and how far they agree;

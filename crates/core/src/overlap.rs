@@ -1,7 +1,7 @@
 //! How far two views say the same: the paper's measure of consensus against unique information.
 //!
-//! A node carries consensus information in views a and b when its two neighbourhoods overlap by more than half:
-//! `|N_a ∩ N_b| / |N_a ∪ N_b| > 1/2`. Nodes without an edge in either view have no neighbourhoods to compare and do
+//! A node carries consensus information in views a and b when its two neighborhoods overlap by more than half:
+//! `|N_a ∩ N_b| / |N_a ∪ N_b| > 1/2`. Nodes without an edge in either view have no neighborhoods to compare and do
 //! not count; a node with edges in one of the two does, and never agrees.
 //!
 //! Invariant: directions and weights do not matter; the time is linear in the edges of the two views.
@@ -22,7 +22,7 @@ pub struct Overlap {
     pub b: String,
     /// Nodes that have an edge in at least one of the two.
     pub nodes: usize,
-    /// The share of them whose neighbourhoods have a Jaccard coefficient above 1/2; 0 when there are none.
+    /// The share of them whose neighborhoods have a Jaccard coefficient above 1/2; 0 when there are none.
     pub share: f64,
 }
 
@@ -32,7 +32,7 @@ pub fn overlaps(network: &Network, pool: &Pool) -> Vec<Overlap> {
     let pairs: Vec<(usize, usize)> =
         (0..views.len()).flat_map(|a| (a + 1..views.len()).map(move |b| (a, b))).collect();
     pool.run(|| {
-        let around: Vec<Neighbourhoods<'_>> = views.par_iter().map(Neighbourhoods::new).collect();
+        let around: Vec<Neighborhoods<'_>> = views.par_iter().map(Neighborhoods::new).collect();
         let overlap = |&(a, b): &(usize, usize)| {
             let (nodes, agreeing) = agreement(&around[a], &around[b], network.nodes().len());
             let share = if nodes == 0 { 0.0 } else { agreeing as f64 / nodes as f64 };
@@ -43,19 +43,19 @@ pub fn overlaps(network: &Network, pool: &Pool) -> Vec<Overlap> {
 }
 
 /// Who is joined to whom, in ascending order.
-pub(crate) struct Neighbourhoods<'a> {
+pub(crate) struct Neighborhoods<'a> {
     out: &'a Csr<f64>,
     /// The arcs the other way, of a directed view.
     back: Option<Csr<f64>>,
 }
 
-impl<'a> Neighbourhoods<'a> {
+impl<'a> Neighborhoods<'a> {
     pub(crate) fn new(view: &'a View) -> Self {
         let back = view.directed.then(|| view.adjacency.transpose());
-        Neighbourhoods { out: &view.adjacency, back }
+        Neighborhoods { out: &view.adjacency, back }
     }
 
-    /// The neighbours of a node, each once; `both` is scratch.
+    /// The neighbors of a node, each once; `both` is scratch.
     pub(crate) fn of<'s>(&'s self, node: usize, both: &'s mut Vec<u32>) -> &'s [u32] {
         let (out, _) = self.out.row(node);
         let Some(back) = &self.back else { return out };
@@ -68,8 +68,8 @@ impl<'a> Neighbourhoods<'a> {
     }
 }
 
-/// How many nodes have a neighbour in one of two views, and how many of them agree.
-fn agreement(a: &Neighbourhoods<'_>, b: &Neighbourhoods<'_>, nodes: usize) -> (usize, usize) {
+/// How many nodes have a neighbor in one of two views, and how many of them agree.
+fn agreement(a: &Neighborhoods<'_>, b: &Neighborhoods<'_>, nodes: usize) -> (usize, usize) {
     let (mut counted, mut agreeing) = (0, 0);
     let (mut scratch_a, mut scratch_b) = (Vec::new(), Vec::new());
     for node in 0..nodes {
@@ -114,7 +114,7 @@ mod tests {
 
     /// a: {b, c} and {b, c, d}, 2/3; b: {a} and {a}, 1; c: {a} and {a}, 1; d: {} and {a}, 0; e: {f} and {}, 0; f likewise.
     #[test]
-    fn nodes_agree_when_more_than_half_of_the_neighbours_are_common() {
+    fn nodes_agree_when_more_than_half_of_the_neighbors_are_common() {
         let network = network(&[
             ("calls", false, &[("a", "b"), ("a", "c"), ("e", "f")]),
             ("mails", false, &[("a", "b"), ("a", "c"), ("a", "d")]),

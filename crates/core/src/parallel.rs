@@ -1,6 +1,6 @@
 //! The thread pool, and long parallel work that can be watched and ended from the calling thread.
 //!
-//! The pool is our own: a library that takes the process's global pool would change its neighbours' speed, and
+//! The pool is our own: a library that takes the process's global pool would change its neighbors' speed, and
 //! a caller may want two fits with different numbers of threads at once.
 
 use std::ops::ControlFlow;
@@ -69,12 +69,12 @@ impl Pool {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Option<Vec<R>> {
         let done = AtomicUsize::new(0);
-        let work = |cancelled: &AtomicBool| {
+        let work = |canceled: &AtomicBool| {
             let results = (0..count).into_par_iter().map_init(&scratch, |scratch, index| {
-                if cancelled.load(Ordering::Relaxed) {
+                if canceled.load(Ordering::Relaxed) {
                     return None;
                 }
-                let result = task(scratch, index, cancelled);
+                let result = task(scratch, index, canceled);
                 done.fetch_add(1, Ordering::Relaxed);
                 result
             });
@@ -91,11 +91,11 @@ impl Pool {
         work: impl FnOnce(&AtomicBool) -> Option<R> + Send,
         watch: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Option<R> {
-        let cancelled = AtomicBool::new(false);
+        let canceled = AtomicBool::new(false);
         let (finished, wait) = channel::<Option<R>>();
         self.pool.in_place_scope(|scope| {
             // The receiver lives until this message has come, so sending cannot fail.
-            scope.spawn(|_| drop(finished.send(work(&cancelled))));
+            scope.spawn(|_| drop(finished.send(work(&canceled))));
             loop {
                 match wait.recv_timeout(WATCH_EVERY) {
                     Ok(result) => {
@@ -104,7 +104,7 @@ impl Pool {
                     }
                     Err(RecvTimeoutError::Timeout) => {
                         if watch().is_break() {
-                            cancelled.store(true, Ordering::Relaxed);
+                            canceled.store(true, Ordering::Relaxed);
                         }
                     }
                     // The work panicked; the scope passes the panic on.
@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn breaking_ends_endless_tasks() {
         let pool = Pool::new(Some(2)).unwrap();
-        let spin = |(): &mut (), _: usize, cancelled: &AtomicBool| {
-            while !cancelled.load(Ordering::Relaxed) {
+        let spin = |(): &mut (), _: usize, canceled: &AtomicBool| {
+            while !canceled.load(Ordering::Relaxed) {
                 std::hint::spin_loop();
             }
             None::<()>

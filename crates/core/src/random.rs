@@ -11,7 +11,7 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Sets streams apart from the keys they are made from (the digits of pi).
 const STREAM: u64 = 0x3141_5926_5358_9793;
 
-/// Spreads each input bit over all output bits; a bijection (the finaliser of splitmix64).
+/// Spreads each input bit over all output bits; a bijection (the finalizer of splitmix64).
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -153,24 +153,24 @@ mod tests {
         assert_eq!(open_unit_f64(0), 1.0 - open_unit_f64(u64::MAX));
     }
 
-    /// Mean 1/2 and variance 1/12 over a small matrix, and no correlation with the neighbour to the right,
+    /// Mean 1/2 and variance 1/12 over a small matrix, and no correlation with the neighbor to the right,
     /// below, in the next view or with the next seed. Bounds are five standard errors.
     #[test]
-    fn elements_are_uniform_and_independent_of_their_neighbours() {
+    fn elements_are_uniform_and_independent_of_their_neighbors() {
         let side = 300;
         let error = 1.0 / side as f64;
-        let centred = |key: Key, row, column| unit_f64(key.at(row, column)) - 0.5;
+        let centered = |key: Key, row, column| unit_f64(key.at(row, column)) - 0.5;
         let (here, next_view, next_seed) = (Key::new(1).with(0), Key::new(1).with(1), Key::new(2).with(0));
         let (mut mean, mut variance, mut covariances) = (0.0, 0.0, [0.0; 4]);
         for row in 0..side {
             for column in 0..side {
-                let x = centred(here, row, column);
+                let x = centered(here, row, column);
                 mean += x;
                 variance += x * x;
-                covariances[0] += x * centred(here, row, column + 1);
-                covariances[1] += x * centred(here, row + 1, column);
-                covariances[2] += x * centred(next_view, row, column);
-                covariances[3] += x * centred(next_seed, row, column);
+                covariances[0] += x * centered(here, row, column + 1);
+                covariances[1] += x * centered(here, row + 1, column);
+                covariances[2] += x * centered(next_view, row, column);
+                covariances[3] += x * centered(next_seed, row, column);
             }
         }
         let count = (side * side) as f64;
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_is_set_half_of_the_time_and_flips_with_its_neighbour() {
+    fn every_bit_is_set_half_of_the_time_and_flips_with_its_neighbor() {
         let (key, count) = (Key::new(3), 40_000);
         let (mut set, mut flipped) = ([0i32; 64], [0i32; 64]);
         for row in 0..count {

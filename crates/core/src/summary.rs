@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::linalg::{BLOCK_ROWS, Csr};
 use crate::network::{Network, View};
-use crate::overlap::{Neighbourhoods, Overlap, overlaps};
+use crate::overlap::{Neighborhoods, Overlap, overlaps};
 use crate::parallel::Pool;
 use crate::proximity::{self, Settings};
 
@@ -46,13 +46,13 @@ pub struct ViewSummary {
     pub edges: usize,
     /// Nodes without an edge in it.
     pub isolated: usize,
-    /// Neighbours of the others.
+    /// Neighbors of the others.
     pub degree: Degrees,
     /// Entries of its proximity matrix; `None` when that was not asked for.
     pub entries: Option<usize>,
 }
 
-/// How many neighbours nodes have, in either direction; of nodes with at least one.
+/// How many neighbors nodes have, in either direction; of nodes with at least one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Degrees {
     /// The fewest.
@@ -82,7 +82,7 @@ pub struct Correlation {
 ///
 /// # Errors
 /// [`crate::Error::Interrupted`] when `watch` breaks.
-pub fn summarise(
+pub fn summarize(
     network: &Network,
     settings: Option<Settings>,
     pool: &Pool,
@@ -103,7 +103,7 @@ pub fn summarise(
 
 impl ViewSummary {
     fn new(view: &View) -> Self {
-        let (around, mut scratch) = (Neighbourhoods::new(view), Vec::new());
+        let (around, mut scratch) = (Neighborhoods::new(view), Vec::new());
         let nodes = view.adjacency.rows();
         let degrees = (0..nodes).map(|node| around.of(node, &mut scratch).len()).filter(|&degree| degree > 0);
         let mut degrees: Vec<usize> = degrees.collect();
@@ -256,7 +256,7 @@ mod tests {
     fn correlations_are_those_of_dense_matrices() {
         let (network, pool) = (planted(150), Pool::new(Some(2)).unwrap());
         let go_on = &mut |_: usize, _: usize| ControlFlow::Continue(());
-        let summary = summarise(&network, Some(SETTINGS), &pool, go_on).unwrap();
+        let summary = summarize(&network, Some(SETTINGS), &pool, go_on).unwrap();
         let dense = |view: &View| {
             let matrix =
                 proximity::proximity::<f32>(view, SETTINGS, &pool, &mut |_| ControlFlow::Continue(()))
@@ -292,7 +292,7 @@ mod tests {
         let edges: &[(&str, &str, f64)] = &[("a", "b", 1.0), ("a", "c", 2.0), ("a", "d", 1.0)];
         let network = Network::from_edges(&[("x", edges), ("y", &[("e", "f", 1.0)])]).unwrap();
         let pool = Pool::new(Some(1)).unwrap();
-        let summary = summarise(&network, None, &pool, &mut |_, _| ControlFlow::Continue(())).unwrap();
+        let summary = summarize(&network, None, &pool, &mut |_, _| ControlFlow::Continue(())).unwrap();
         let x = &summary.views[0];
         assert_eq!((x.edges, x.isolated, x.entries), (3, 2, None));
         assert_eq!(x.degree, Degrees { least: 1, median: 1, mean: 1.5, most: 3 });

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use common::planted;
 use manyview::comm::{Local, Threads};
-use manyview::config::{Consensus, Init, Normalise, Preset};
+use manyview::config::{Consensus, Init, Normalize, Preset};
 use manyview::generate::Planted;
 use manyview::{Config, Fit, Network};
 
@@ -83,7 +83,7 @@ fn more_ranks_than_rows_are_fine() {
         window: 1,
         threads: Some(1),
         consensus: Consensus::Shared,
-        normalise: Normalise::Max,
+        normalize: Normalize::Max,
         init: Init::Scaled,
         ..Config::default()
     };
@@ -138,7 +138,7 @@ fn ranks_with_different_networks_are_refused() {
     }
 }
 
-/// `U V` of a stage, which is what a factorisation says; its factors alone are only known up to a scale.
+/// `U V` of a stage, which is what a factorization says; its factors alone are only known up to a scale.
 #[test]
 fn products_of_factors_agree_after_a_stage() {
     use manyview::comm::Comm;

@@ -4,7 +4,7 @@
 
     z = manyview.MNMF(dim=64).fit_transform({"calls": calls, "mail": mail})
 
-The method is MNMF, the multi-stage non-negative matrix factorisation of Huang et al., "Multi-Stage Network Embedding
+The method is MNMF, the multi-stage non-negative matrix factorization of Huang et al., "Multi-Stage Network Embedding
 for Exploring Heterogeneous Edges". Parameters have the names, defaults and meanings of the command line's options.
 """
 

@@ -132,7 +132,7 @@ def embed(
     view_only : str, optional
         Embed this view alone. All nodes have a vector, also those that only other views link.
     labels : sequence of n labels, dict of node and label, pandas Series, matrix, or path, optional
-        Of nodes that may be learnt from, in the forms of :func:`manyview.evaluate.classify`: ``mve`` with
+        Of nodes that may be learned from, in the forms of :func:`manyview.evaluate.classify`: ``mve`` with
         ``attention=True`` alone. None: the node has no label.
     directed, duplicates, progress
         As in :class:`MNMF`.

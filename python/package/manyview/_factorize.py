@@ -47,14 +47,14 @@ def factorize(
     max_iter: int = 20,
     tol: float = 0.0,
     *,
-    normalise: str = "none",
+    normalize: str = "none",
     seed: int = 0,
     threads: int | None = None,
     callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> Factorization:
     """Approximates matrices by a common left factor, ``R_k ~ U V_k`` with ``U, V_k >= 0``.
 
-    Minimises ``sum_k alpha_k^gamma ||R_k - U V_k||^2`` over the factors and weights ``alpha`` that sum to 1. One matrix
+    Minimizes ``sum_k alpha_k^gamma ||R_k - U V_k||^2`` over the factors and weights ``alpha`` that sum to 1. One matrix
     gives plain NMF; ``solver="hals"`` is then scikit-learn's coordinate descent, iteration by iteration.
 
     Parameters
@@ -71,7 +71,7 @@ def factorize(
     max_iter : int, default 20
     tol : float, default 0
         Ends when an iteration lowers the objective by less than this share of it.
-    normalise : {"none", "residual"}, default "none"
+    normalize : {"none", "residual"}, default "none"
         ``residual`` divides each error by ``||R_k||^2``.
     seed : int, default 0
         Of the random start.
@@ -89,7 +89,7 @@ def factorize(
         raise ValueError(f"matrices differ in shape: {', '.join(f'{n} x {m}' for n, m in sorted(shapes))}")
     shape = csr[0].shape
     if 0 in shape:
-        raise ValueError(f"matrices of {shape[0]} x {shape[1]} have nothing to factorise")
+        raise ValueError(f"matrices of {shape[0]} x {shape[1]} have nothing to factorize")
     double = any(matrix.dtype == np.float64 for matrix in csr)
     kind = np.float64 if double else np.float32
     start = None
@@ -97,8 +97,8 @@ def factorize(
         start, dim = _start(init, dim, len(csr), kind)
     if dim is None:
         raise ValueError("dim is needed, or init, whose columns tell it")
-    if normalise not in ("none", "residual"):
-        raise ValueError(f"normalise = {normalise!r} is not one of none, residual")
+    if normalize not in ("none", "residual"):
+        raise ValueError(f"normalize = {normalize!r} is not one of none, residual")
     asked = {
         "shape": shape,
         "dim": _check.whole("dim", dim, least=1, most=2**20),
@@ -106,13 +106,13 @@ def factorize(
         "solver": _check.text("solver", solver),
         "max_iter": _check.whole("max_iter", max_iter, least=1),
         "tol": _at_least_zero("tol", tol),
-        "relative": normalise == "residual",
+        "relative": normalize == "residual",
         "seed": _check.whole("seed", seed, most=2**64 - 1),
         "threads": _check.whole_or_none("threads", threads),
         "double": double,
     }
     if all(matrix.nnz == 0 for matrix in csr):
-        raise ValueError("the matrices have no entries above 0; there is nothing to factorise")
+        raise ValueError("the matrices have no entries above 0; there is nothing to factorize")
     arrays = [(matrix.indptr, matrix.indices, matrix.data.astype(kind, copy=False)) for matrix in csr]
     found = _native.factorize(arrays, start, asked, callback)
     weights = np.array(found["weights"])

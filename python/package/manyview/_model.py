@@ -18,7 +18,7 @@ from ._warnings import ConvergenceWarning, ManyviewWarning
 _WHOLE = ("dim", "stages", "window", "max_iter")
 _WHOLE_OR_NONE = ("consensus_stages", "unique_max_iter", "threads")
 _NUMBERS = ("gamma", "negative", "tol", "epsilon")
-_NAMES = ("consensus", "solver", "share", "normalise", "scale", "isolated", "layout", "init", "stop")
+_NAMES = ("consensus", "solver", "share", "normalize", "scale", "isolated", "layout", "init", "stop")
 #: Parameters that say how to work and not what to compute; the method's settings are all others.
 _AROUND = ("directed", "duplicates", "max_memory", "progress", "verbose")
 
@@ -26,7 +26,7 @@ _AROUND = ("directed", "duplicates", "max_memory", "progress", "verbose")
 class MNMF:
     """Embeds the nodes of a network with several kinds of edges: one vector per node.
 
-    Multi-stage non-negative matrix factorisation (Huang et al.): consensus stages find what the views have in common,
+    Multi-stage non-negative matrix factorization (Huang et al.): consensus stages find what the views have in common,
     unique stages what each says alone, and each stage works on what the ones before it left over. The same views and
     ``seed`` give the same bytes on every machine, for any number of threads, and as the command line.
 
@@ -54,7 +54,7 @@ class MNMF:
         A stage has converged when an iteration lowers its objective by less than this share.
     share : {"residual", "equal"}, default "residual"
         How a unique stage's columns are shared out over the views.
-    normalise : {"residual", "none", "max"}, default "residual"
+    normalize : {"residual", "none", "max"}, default "residual"
         How views of different size are made comparable.
     scale : {"balanced", "raw"}, default "balanced"
         Scale of the embedding's columns.
@@ -89,7 +89,7 @@ class MNMF:
     residual_ : ndarray of shape (stages, views)
         Share ``||R||^2 / ||M||^2`` of a view that is left after each stage.
     stages_ : list of dict
-        The record of each factorisation, as in ``run.json``.
+        The record of each factorization, as in ``run.json``.
     n_iter_ : int
         Iterations of all stages.
     run_ : dict
@@ -109,7 +109,7 @@ class MNMF:
         max_iter: int = 200,
         tol: float = 1e-4,
         share: str = "residual",
-        normalise: str = "residual",
+        normalize: str = "residual",
         scale: str = "balanced",
         seed: int = 0,
         threads: int | None = None,
@@ -140,7 +140,7 @@ class MNMF:
         self.max_iter = max_iter
         self.tol = tol
         self.share = share
-        self.normalise = normalise
+        self.normalize = normalize
         self.scale = scale
         self.seed = seed
         self.threads = threads

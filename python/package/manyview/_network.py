@@ -193,7 +193,7 @@ class Network:
         """What the views are like and how far they agree, as ``manyview views --json`` prints it.
 
         A dict with ``nodes``, ``views`` (edges, isolated, degree, entries), ``overlap`` (for each two views the share of
-        nodes whose neighbourhoods have a Jaccard coefficient above 0.5) and, with ``proximity``, ``correlation``.
+        nodes whose neighborhoods have a Jaccard coefficient above 0.5) and, with ``proximity``, ``correlation``.
         """
         _check.flag("proximity", proximity)
         window, negative = _check.whole("window", window), _check.number("negative", negative)

@@ -31,12 +31,12 @@ def classify(
     repeats: int = 10,
     c: float | str = 1.0,
     l2norm: bool = False,
-    standardise: bool = False,
+    standardize: bool = False,
     max_iter: int = 1000,
     seed: int = 0,
     threads: int | None = None,
 ) -> dict[str, Any]:
-    """Logistic regression on a share of the labelled nodes, F1 on the others.
+    """Logistic regression on a share of the labeled nodes, F1 on the others.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def classify(
     nodes : sequence of n ids, optional
         Of the rows of an array. Splits follow from ids, so that methods whose rows are ordered otherwise face the same.
     train : float or sequence of float
-        Shares of the labelled nodes that train.
+        Shares of the labeled nodes that train.
     repeats : int
         Splits for each share.
     c : float or "auto"
         Weight of the losses against the penalty; "auto" chooses it by cross-validation within the training nodes.
-    l2norm, standardise : bool
+    l2norm, standardize : bool
         Scale vectors to length 1; bring columns to mean 0 and variance 1 on the training nodes.
     """
     vectors, ids, sets = _together(z, labels, nodes)
@@ -72,7 +72,7 @@ def classify(
         "repeats": _check.whole("repeats", repeats),
         "c": c if isinstance(c, str) else repr(_check.number("c", c)),
         "l2norm": _check.flag("l2norm", l2norm),
-        "standardise": _check.flag("standardise", standardise),
+        "standardize": _check.flag("standardize", standardize),
         "max_iter": _check.whole("max_iter", max_iter),
         "seed": _check.whole("seed", seed, most=2**64 - 1),
         "threads": _check.whole_or_none("threads", threads),
@@ -90,12 +90,12 @@ def cluster(
     restarts: int = 10,
     average: str = "arithmetic",
     l2norm: bool = False,
-    standardise: bool = False,
+    standardize: bool = False,
     max_iter: int = 300,
     seed: int = 0,
     threads: int | None = None,
 ) -> dict[str, Any]:
-    """k-means on the labelled nodes, and how well its clusters agree with the labels: NMI and AMI.
+    """k-means on the labeled nodes, and how well its clusters agree with the labels: NMI and AMI.
 
     ``z``, ``labels`` and ``nodes`` are those of :func:`classify`, with one label a node and two classes at least; ``k``
     is the number of labels by default.
@@ -107,7 +107,7 @@ def cluster(
         "restarts": _check.whole("restarts", restarts),
         "average": _check.text("average", average),
         "l2norm": _check.flag("l2norm", l2norm),
-        "standardise": _check.flag("standardise", standardise),
+        "standardize": _check.flag("standardize", standardize),
         "max_iter": _check.whole("max_iter", max_iter),
         "seed": _check.whole("seed", seed, most=2**64 - 1),
         "threads": _check.whole_or_none("threads", threads),

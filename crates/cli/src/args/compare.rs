@@ -46,7 +46,7 @@ pub(crate) struct CompareArgs {
     /// Also mnmf over ranges of these settings, comma-separated
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods")]
     pub(crate) sweep: Vec<Sweep>,
-    /// Shares of the labelled nodes that train, comma-separated
+    /// Shares of the labeled nodes that train, comma-separated
     #[arg(
         long,
         value_name = "X,...",

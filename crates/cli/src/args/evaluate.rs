@@ -16,7 +16,7 @@ pub(crate) struct EvaluateArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvaluateTask {
-    /// Classify nodes by their vectors: train on a share of the labelled nodes, test on the others
+    /// Classify nodes by their vectors: train on a share of the labeled nodes, test on the others
     Classify(ClassifyArgs),
     /// Cluster nodes by their vectors and compare the clusters with labels
     Cluster(ClusterArgs),
@@ -35,7 +35,7 @@ Example:  manyview evaluate classify result --labels labels.tsv --c auto")]
 pub(crate) struct ClassifyArgs {
     #[command(flatten)]
     pub(crate) input: VectorArgs,
-    /// Shares of the labelled nodes that train, comma-separated
+    /// Shares of the labeled nodes that train, comma-separated
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "0.3,0.5,0.7")]
     pub(crate) train: Vec<f64>,
     /// Splits for each share
@@ -61,7 +61,7 @@ pub(crate) struct ClassifyArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-k-means on the labelled nodes, each repeat the best of several restarts. NMI and AMI (adjusted for chance) are 1 when
+k-means on the labeled nodes, each repeat the best of several restarts. NMI and AMI (adjusted for chance) are 1 when
 clusters equal labels; AMI is 0 on average when they have nothing in common.
 
 Example:  manyview evaluate cluster result --labels labels.tsv")]
@@ -146,7 +146,7 @@ pub(crate) struct PrepareArgs {
     pub(crate) l2norm: bool,
     /// Bring every column to mean 0 and variance 1 (over the training nodes when classifying)
     #[arg(long)]
-    pub(crate) standardise: bool,
+    pub(crate) standardize: bool,
 }
 
 #[derive(Debug, Args)]
@@ -179,7 +179,7 @@ impl ClassifyArgs {
             seed: self.run.seed,
             c: self.c,
             l2norm: self.prepare.l2norm,
-            standardise: self.prepare.standardise,
+            standardize: self.prepare.standardize,
             max_iter: self.max_iter,
             ..ClassifySettings::default()
         }
@@ -197,7 +197,7 @@ impl ClusterArgs {
             max_iter: self.max_iter,
             average: self.average,
             l2norm: self.prepare.l2norm,
-            standardise: self.prepare.standardise,
+            standardize: self.prepare.standardize,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{NetworkArgs, model, whole};
 #[command(after_help = "\
 Example:  manyview views --view calls=calls.tsv --view mail=mail.csv.gz
 
-Two views agree on a node when more than half of its neighbours in either view are its neighbours in both (a Jaccard
+Two views agree on a node when more than half of its neighbors in either view are its neighbors in both (a Jaccard
 coefficient above 0.5); nodes without an edge in either do not count. The correlation is that of the two proximities
 over all pairs of nodes.")]
 pub(crate) struct ViewsArgs {
@@ -38,13 +38,13 @@ Examples:
   manyview report result
   manyview report result --labels labels.tsv -o result.html
 
-Writes one page that needs nothing else: a map of the nodes with their neighbours, what each stage and view explained,
+Writes one page that needs nothing else: a map of the nodes with their neighbors, what each stage and view explained,
 and the settings. It asks for nothing from outside, so it can be mailed and opened anywhere.")]
 pub(crate) struct ReportArgs {
     /// The folder that manyview embed wrote
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
-    /// Labels to colour the nodes by: on each line a node, a tab and its label (or several, with tabs)
+    /// Labels to color the nodes by: on each line a node, a tab and its label (or several, with tabs)
     #[arg(long, value_name = "PATH")]
     pub(crate) labels: Option<PathBuf>,
     /// The page [default: DIR/report.html]
@@ -97,7 +97,7 @@ pub(crate) struct NeighborsArgs {
     /// A node
     #[arg(value_name = "NODE")]
     pub(crate) node: String,
-    /// How many neighbours
+    /// How many neighbors
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = whole)]
     pub(crate) count: usize,
     /// Print JSON

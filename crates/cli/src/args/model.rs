@@ -2,7 +2,7 @@
 
 use clap::Args;
 use manyview::config::{
-    Config, Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver, StopRule,
+    Config, Consensus, Init, Isolated, Layout, Normalize, Preset, Scale, Share, Solver, StopRule,
 };
 use manyview::methods::{Method, Model};
 use manyview::{Error, Result};
@@ -57,8 +57,8 @@ pub(crate) struct ModelArgs {
     pub(crate) gamma: Option<f64>,
     /// How views of different size are made comparable; `residual` acts in shared consensus stages, `max` in all
     /// [default: residual]
-    #[arg(long, value_name = "HOW", value_parser = named!(Normalise))]
-    pub(crate) normalise: Option<Normalise>,
+    #[arg(long, value_name = "HOW", value_parser = named!(Normalize))]
+    pub(crate) normalize: Option<Normalize>,
     /// How factors are updated [default: hals]
     #[arg(long, value_name = "NAME", value_parser = named!(Solver))]
     pub(crate) solver: Option<Solver>,
@@ -193,7 +193,7 @@ impl ModelArgs {
         set(&mut config.gamma, &self.gamma);
         set(&mut config.consensus, &self.consensus);
         set(&mut config.share, &self.share);
-        set(&mut config.normalise, &self.normalise);
+        set(&mut config.normalize, &self.normalize);
         set(&mut config.solver, &self.solver);
         set(&mut config.max_iter, &self.max_iter);
         set(&mut config.tol, &self.tol);
@@ -336,7 +336,7 @@ mod tests {
             ("seed", config.seed.to_string()),
             ("consensus", config.consensus.name().into()),
             ("share", config.share.name().into()),
-            ("normalise", config.normalise.name().into()),
+            ("normalize", config.normalize.name().into()),
             ("solver", config.solver.name().into()),
             ("scale", config.scale.name().into()),
             ("isolated", config.isolated.name().into()),

@@ -79,7 +79,7 @@ pub(crate) struct OtherArgs {
     pub(crate) depth: Option<usize>,
     /// Pull of the common vector on each view's (mve)
     #[arg(long, value_name = "X", value_parser = number)]
-    pub(crate) regularise: Option<f64>,
+    pub(crate) regularize: Option<f64>,
     /// Pull on views by their votes: yes or no (mve)
     #[arg(long, value_name = "YES", value_parser = switch)]
     pub(crate) by_votes: Option<bool>,
@@ -93,9 +93,9 @@ pub(crate) struct OtherArgs {
     #[arg(long, conflicts_with = "attention")]
     #[serde(skip)]
     pub(crate) no_attention: bool,
-    /// So many labelled nodes at most (mve)
+    /// So many labeled nodes at most (mve)
     #[arg(long, value_name = "N", value_parser = whole)]
-    pub(crate) labelled: Option<usize>,
+    pub(crate) labeled: Option<usize>,
     /// What votes are read from: mean, concat (mve)
     #[arg(long, value_name = "NAME")]
     pub(crate) feature: Option<String>,

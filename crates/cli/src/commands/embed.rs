@@ -120,7 +120,7 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
     });
     reporter.finish();
     let fit = result?;
-    memory.phases.factorise = peak_resident_bytes();
+    memory.phases.factorize = peak_resident_bytes();
     let folder = job.output.as_ref().map(|output| output.path().to_owned());
     let total = write(job, &fit, memory)?;
     for warning in &fit.warnings {
@@ -146,7 +146,7 @@ fn write(mut job: Job<'_>, fit: &Fit, memory: RunMemory) -> Result<f64> {
     let seconds = RunSeconds {
         read: job.read_seconds,
         proximity: fit.seconds.proximity,
-        factorise: fit.seconds.factorise,
+        factorize: fit.seconds.factorize,
         write: write_seconds,
         total: job.began.elapsed().as_secs_f64(),
     };

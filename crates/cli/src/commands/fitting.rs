@@ -46,7 +46,7 @@ impl Fitted {
     /// Time of the method itself.
     pub(crate) fn seconds(&self) -> f64 {
         match self {
-            Fitted::Mnmf(fit) => fit.seconds.proximity + fit.seconds.factorise,
+            Fitted::Mnmf(fit) => fit.seconds.proximity + fit.seconds.factorize,
             Fitted::Other(outcome) => outcome.seconds,
         }
     }
@@ -71,8 +71,8 @@ impl Fitted {
         let Taken { read, write, total } = taken;
         match (self, chosen) {
             (Fitted::Mnmf(fit), Chosen::Mnmf(config)) => {
-                let Seconds { proximity, factorise } = fit.seconds;
-                let seconds = RunSeconds { read, proximity, factorise, write, total };
+                let Seconds { proximity, factorize } = fit.seconds;
+                let seconds = RunSeconds { read, proximity, factorize, write, total };
                 let ranks = RankRecord::gather(&Local, fit, read, write);
                 RunRecord::new(command, config, fit, seconds, &ranks)
                     .with_overlap(overlap)

@@ -58,8 +58,8 @@ fn describe(network: &Network, time: f64, reporter: &Reporter) {
 }
 
 /// Says how many nodes have no label.
-pub(crate) fn tell_unlabelled(labels: &Labels, reporter: &Reporter) {
-    let without = labels.rows() - labels.labelled();
+pub(crate) fn tell_unlabeled(labels: &Labels, reporter: &Reporter) {
+    let without = labels.rows() - labels.labeled();
     if without > 0 {
         let verb = if without == 1 { "has" } else { "have" };
         reporter.say(&format!("{} {verb} no label and no part in the scores", plural(without, "node")));

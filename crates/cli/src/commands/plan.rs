@@ -23,7 +23,7 @@ pub(super) fn memory_needed(
     ranks: &Ranks,
     reporter: &Reporter,
 ) -> Result<RunMemory> {
-    let phases = RunPeaks { read: peak_resident_bytes(), proximity: None, factorise: None };
+    let phases = RunPeaks { read: peak_resident_bytes(), proximity: None, factorize: None };
     if ranks.size() > 1 {
         // The estimate is that of one process; how ranks share machines is not known here.
         if max_memory.is_some() {
@@ -115,10 +115,10 @@ fn stages(network: &Network, config: &Config, time: &ExpectedTime) -> Result<Str
 
 fn memory(memory: &Memory, max_memory: Option<u64>) -> String {
     let read = memory.read.map_or_else(|| "not known".into(), bytes);
-    let (proximity, factorise, peak) =
-        (bytes(memory.proximity), bytes(memory.factorise), bytes(memory.peak()));
+    let (proximity, factorize, peak) =
+        (bytes(memory.proximity), bytes(memory.factorize), bytes(memory.peak()));
     let limit = max_memory.map(|limit| format!(", --max-memory {}", bytes(limit))).unwrap_or_default();
     let available = available_bytes().map(|bytes_| format!(" ({} available{limit})", bytes(bytes_)));
     let available = available.unwrap_or_default();
-    format!("\nmemory  peak {peak}{available}: reading {read}, proximity {proximity}, stages {factorise}\n")
+    format!("\nmemory  peak {peak}{available}: reading {read}, proximity {proximity}, stages {factorize}\n")
 }

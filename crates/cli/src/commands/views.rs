@@ -7,7 +7,7 @@ use manyview::Config;
 use manyview::overlap::Overlap;
 use manyview::parallel::Pool;
 use manyview::proximity::Settings;
-use manyview::summary::{Summary, ViewSummary, summarise};
+use manyview::summary::{Summary, ViewSummary, summarize};
 
 use super::read;
 use crate::args::ViewsArgs;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ViewsArgs) -> Result<()> {
     let mut reporter = Reporter::new(args.quiet);
     let (network, _) = read(&args.network, &mut reporter)?;
     let settings = (!args.no_proximity).then_some(settings);
-    let summary = summarise(&network, settings, &pool, &mut |done, rows| {
+    let summary = summarize(&network, settings, &pool, &mut |done, rows| {
         reporter.proximities(done, rows);
         interrupt::go_on()
     })?;
@@ -47,7 +47,7 @@ fn text(summary: &Summary) -> String {
     for view in &summary.views {
         text.push_str(&view_line(view, summary.nodes, widest));
     }
-    text.push_str("(median, mean and most: neighbours of nodes that have any)\n");
+    text.push_str("(median, mean and most: neighbors of nodes that have any)\n");
     if !summary.overlap.is_empty() {
         text.push('\n');
     }

@@ -80,7 +80,7 @@ impl Identity {
         config.as_object_mut().expect("settings are a struct").remove("threads");
         let costs: Vec<String> = args.c.iter().map(|&cost| cost_name(cost)).collect();
         let labels = key(labels.fingerprint());
-        let learnt =
+        let learned =
             job.repeat.map(|repeat| json!({"labels": labels, "repeat": repeat, "train": args.train}));
         let scores = json!({
             "labels": labels, "train": args.train, "repeats": args.repeats, "seed": args.seed, "c": costs,
@@ -88,7 +88,7 @@ impl Identity {
         });
         Ok(Identity {
             version: env!("CARGO_PKG_VERSION").into(),
-            embedding: json!({"method": method, "config": config, "network": network_key(network), "learnt": learnt}),
+            embedding: json!({"method": method, "config": config, "network": network_key(network), "learned": learned}),
             scores,
         })
     }

@@ -26,7 +26,7 @@ use manyview::{Config, Embedding, Error, Network};
 
 use crate::args::CompareArgs;
 use crate::commands::fitting::{self, Taken};
-use crate::commands::{command_line, read, tell_unknown, tell_unlabelled};
+use crate::commands::{command_line, read, tell_unknown, tell_unlabeled};
 use crate::interrupt;
 use crate::ui::{Reporter, plural, print, seconds};
 use jobs::{Job, Section, Work};
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let mut reporter = Reporter::new(args.quiet).without_stages();
     let (network, _) = read(&args.network, &mut reporter)?;
     let labels = Labels::open(&args.labels, network.nodes())?;
-    tell_unlabelled(&labels, &reporter);
+    tell_unlabeled(&labels, &reporter);
     tell_unknown(&labels, &args.labels, "network", &reporter);
     if labels.names().len() < 2 {
         let sentence = format!(
@@ -306,17 +306,17 @@ impl Comparison<'_> {
             (plural(self.network.nodes().len(), "node"), plural(self.network.views().len(), "view"));
         let labels = plural(self.labels.names().len(), "label");
         let several = if self.labels.is_multi_label() { ", several a node" } else { "" };
-        let (labelled, repeats) =
-            (plural(self.labels.labelled(), "labelled node"), plural(self.args.repeats, "repeat"));
+        let (labeled, repeats) =
+            (plural(self.labels.labeled(), "labeled node"), plural(self.args.repeats, "repeat"));
         let dim = self.args.dim;
         format!(
-            "{nodes}, {views}, {labels}{several}, {labelled}; {dim} columns, {repeats}, settings {}.",
+            "{nodes}, {views}, {labels}{several}, {labeled}; {dim} columns, {repeats}, settings {}.",
             self.args.preset.name()
         )
     }
 }
 
-/// The labels that may be learnt from in a repeat: those of nodes that train whatever the share.
+/// The labels that may be learned from in a repeat: those of nodes that train whatever the share.
 fn training(train: &[f64], seed: u64, labels: &Labels, repeat: usize) -> manyview::Result<Labels> {
     let splits = train.iter().map(|&share| labels.split(share, seed, repeat));
     let splits: Vec<_> = splits.collect::<manyview::Result<_>>()?;
@@ -331,7 +331,7 @@ mod tests {
 
     /// Rounding of small classes makes shares that do not lie within each other, and several labels split otherwise.
     #[test]
-    fn no_tested_node_of_any_share_is_learnt_from() {
+    fn no_tested_node_of_any_share_is_learned_from() {
         let ids: Vec<String> = (0..61).map(|node| format!("n{node}")).collect();
         let one = |node: usize| vec![["a", "b", "c", "d", "e"][if node < 3 { 4 } else { node % 4 }]];
         let several = |node: usize| if node.is_multiple_of(3) { vec!["a", "b"] } else { one(node) };
@@ -343,9 +343,9 @@ mod tests {
                 let seen = training(&shares, 3, &labels, repeat).unwrap();
                 let splits = shares.map(|share| labels.split(share, 3, repeat).unwrap());
                 let tested = |row: u32| splits.iter().any(|split| split.test.binary_search(&row).is_ok());
-                assert!(seen.labelled_rows().into_iter().all(|row| !tested(row)), "repeat {repeat}");
-                let rest = labels.labelled_rows().into_iter().filter(|&row| !tested(row)).count();
-                assert_eq!(seen.labelled(), rest, "and all others are");
+                assert!(seen.labeled_rows().into_iter().all(|row| !tested(row)), "repeat {repeat}");
+                let rest = labels.labeled_rows().into_iter().filter(|&row| !tested(row)).count();
+                assert_eq!(seen.labeled(), rest, "and all others are");
                 assert!(rest > 10, "{rest}");
             }
         }

@@ -11,7 +11,7 @@ use crate::report::encode;
 
 const STYLE: &str = include_str!("compare.css");
 
-/// As many colours as can be told apart; further labels share them.
+/// As many colors as can be told apart; further labels share them.
 const COLOURS: usize = 12;
 
 /// A map of the nodes.
@@ -196,12 +196,12 @@ fn curves(title: &str, columns: &[String], lines: &[&Line]) -> String {
     text + "</figcaption></figure>\n"
 }
 
-/// The maps of all methods, coloured by label.
+/// The maps of all methods, colored by label.
 fn maps(about: &About<'_>, pictures: &[Picture]) -> String {
     if pictures.is_empty() {
         return String::new();
     }
-    let mut text = "<section>\n<h2>Maps</h2>\n<p>t-SNE of each embedding; every point is a node, colours are labels.</p>\n<p>".to_owned();
+    let mut text = "<section>\n<h2>Maps</h2>\n<p>t-SNE of each embedding; every point is a node, colors are labels.</p>\n<p>".to_owned();
     for (label, name) in about.labels.iter().enumerate().take(60) {
         let _ = write!(text, "<span class=\"key p{}\">■ {}</span> ", label % COLOURS, escaped(name));
     }
@@ -212,7 +212,7 @@ fn maps(about: &About<'_>, pictures: &[Picture]) -> String {
     text + "</div>\n</section>\n"
 }
 
-/// One path a colour: a node is a line of no length with a round end.
+/// One path a color: a node is a line of no length with a round end.
 fn map(about: &About<'_>, picture: &Picture) -> String {
     const SIDE: f32 = 1000.0;
     let bounds = |axis: usize| {
@@ -233,8 +233,8 @@ fn map(about: &About<'_>, picture: &Picture) -> String {
         "<figure><svg viewBox=\"0 0 1000 1000\" role=\"img\" aria-label=\"map of {0}\" stroke-width=\"{width}\">",
         escaped(&picture.title)
     );
-    for (colour, path) in paths.iter().enumerate().rev().filter(|(_, path)| !path.is_empty()) {
-        let _ = write!(text, "<path class=\"nodes p{colour}\" d=\"{path}\"/>");
+    for (color, path) in paths.iter().enumerate().rev().filter(|(_, path)| !path.is_empty()) {
+        let _ = write!(text, "<path class=\"nodes p{color}\" d=\"{path}\"/>");
     }
     text + &format!("</svg><figcaption>{}</figcaption></figure>\n", escaped(&picture.title))
 }

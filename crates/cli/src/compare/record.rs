@@ -16,7 +16,7 @@ pub(super) struct Record<'a> {
     nodes: usize,
     views: Vec<&'a str>,
     labels: &'a [String],
-    labelled: usize,
+    labeled: usize,
     /// Ids with labels that are no nodes.
     unknown: usize,
     multi_label: bool,
@@ -68,7 +68,7 @@ impl<'a> Record<'a> {
             nodes: of.network.nodes().len(),
             views: of.network.views().iter().map(|view| view.name.as_str()).collect(),
             labels: of.labels.names(),
-            labelled: of.labels.labelled(),
+            labeled: of.labels.labeled(),
             unknown: of.labels.unknown(),
             multi_label: of.labels.is_multi_label(),
             train: &of.args.train,

@@ -1,7 +1,7 @@
 //! What the page shows, computed and packed.
 //!
 //! Numbers of nodes are packed into bytes: shares in 255ths, cosines in 65,535ths, places in 32,767ths, all in base64.
-//! With ten neighbours and six views that is about 250 bytes a node, and nothing finer could be seen.
+//! With ten neighbors and six views that is about 250 bytes a node, and nothing finer could be seen.
 
 use anyhow::Result;
 use manyview::io::{Finished, FinishedRun};
@@ -18,13 +18,13 @@ use super::{Extras, Labels, Scores};
 use crate::interrupt;
 use crate::ui::Reporter;
 
-/// Neighbours of each node.
+/// Neighbors of each node.
 const NEIGHBORS: usize = 10;
 
-/// Parts that are named for a pair of neighbours.
+/// Parts that are named for a pair of neighbors.
 const TOP_PARTS: usize = 3;
 
-/// Stands for a neighbour that is not there.
+/// Stands for a neighbor that is not there.
 const NOBODY: u32 = u32::MAX;
 
 /// Stands for a place that is not there.
@@ -57,7 +57,7 @@ struct PagePart {
     source: usize,
 }
 
-/// Neighbours of all nodes, [`NEIGHBORS`] each.
+/// Neighbors of all nodes, [`NEIGHBORS`] each.
 #[derive(Default, Serialize)]
 struct Near {
     count: usize,
@@ -95,7 +95,7 @@ struct RunNetwork<'a> {
     overlap: &'a [Overlap],
 }
 
-/// Computes everything; the long parts are the neighbours and the map.
+/// Computes everything; the long parts are the neighbors and the map.
 pub(super) fn compute<'a>(
     title: &'a str,
     finished: &'a Finished,
@@ -110,7 +110,7 @@ pub(super) fn compute<'a>(
         reporter.neighbors(done, all.len());
         interrupt::go_on()
     })?;
-    // The page shows who is alike; vectors with both signs also have neighbours that are not.
+    // The page shows who is alike; vectors with both signs also have neighbors that are not.
     near.iter_mut().for_each(|near| near.retain(|neighbor| neighbor.similarity > 0.0));
     let places = layout(embedding, seed, pool, &mut |step| {
         reporter.laying_out(step);

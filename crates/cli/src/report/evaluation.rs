@@ -75,8 +75,8 @@ fn classification(
         columns: ["trained on", "micro-F1", "macro-F1"].map(String::from).to_vec(),
         rows: found.shares.iter().map(row).collect(),
         note: format!(
-            "Logistic regression (C = 1), mean and standard deviation of {REPEATS} splits of {} labelled nodes; {} labels.",
-            found.labelled,
+            "Logistic regression (C = 1), mean and standard deviation of {REPEATS} splits of {} labeled nodes; {} labels.",
+            found.labeled,
             found.classes.len()
         ),
     })

@@ -34,7 +34,7 @@ const SCRIPT: &str = concat!(
     "\"use strict\";\n(() => {\n",
     include_str!("page/data.js"),
     include_str!("page/dom.js"),
-    include_str!("page/colours.js"),
+    include_str!("page/colors.js"),
     include_str!("page/modes.js"),
     include_str!("page/map.js"),
     include_str!("page/legend.js"),

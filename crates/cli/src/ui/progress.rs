@@ -135,17 +135,17 @@ impl Reporter {
         self.advance(Phase::Proximity, share, || format!("row {done} of {rows}"));
     }
 
-    /// Nodes whose neighbours are found.
+    /// Nodes whose neighbors are found.
     pub(crate) fn neighbors(&mut self, done: usize, nodes: usize) {
         let share = done as f64 / nodes.max(1) as f64;
         self.advance(Phase::Neighbors, share, || format!("node {done} of {nodes}"));
     }
 
     pub(crate) fn laying_out(&mut self, step: layout::Step) {
-        // Finding neighbours is about a tenth of it.
+        // Finding neighbors is about a tenth of it.
         let (share, what) = match step {
             layout::Step::Neighbors(done, all) => {
-                (0.1 * done as f64 / all as f64, format!("neighbours of node {done} of {all}"))
+                (0.1 * done as f64 / all as f64, format!("neighbors of node {done} of {all}"))
             }
             layout::Step::Descent(done, all) => {
                 (0.1 + 0.9 * done as f64 / all as f64, format!("iteration {done} of {all}"))

@@ -36,7 +36,7 @@ pub(crate) fn clustering_table(found: &Clustering) -> String {
     let mut text =
         format!("{:>8}  {:>8}  {:<16}  {:<16}  {}\n", "clusters", "nodes", "NMI", "AMI", "inertia");
     let (nmi, ami) = (score(found.nmi), score(found.ami));
-    let (k, nodes, inertia) = (found.k, found.labelled, found.inertia.mean);
+    let (k, nodes, inertia) = (found.k, found.labeled, found.inertia.mean);
     let _ = writeln!(text, "{k:>8}  {nodes:>8}  {nmi:<16}  {ami:<16}  {inertia:.6}");
     text
 }

@@ -35,7 +35,7 @@ fn tables_in_every_form() {
     assert!(place.text("c/compare.md").contains("| netmf, best view \\* |"));
     assert!(place.text("c/compare.tex").contains("netmf, best view$^*$ &"));
     let page = place.text("c/compare.html");
-    assert_eq!(page.matches("class=\"nodes p").count(), 3 * 3, "three maps of three colours");
+    assert_eq!(page.matches("class=\"nodes p").count(), 3 * 3, "three maps of three colors");
     for job in ["netmf-view1", "netmf-view2", "netmf-sum", "mnmf"] {
         assert!(place.path(&format!("c/{job}/embedding.npy")).exists(), "{job}");
     }
@@ -165,9 +165,9 @@ fn labels_that_do_not_fit_are_told_and_recorded() {
     let line =
         "compare net --labels labels.tsv -o c --methods netmf-sum --dim 8 --repeats 1 --c 1 --no-pictures";
     let run = place.done(line);
-    let unlabelled = 80 - known.iter().filter(|line| line.starts_with('n')).count() - 1;
+    let unlabeled = 80 - known.iter().filter(|line| line.starts_with('n')).count() - 1;
     for words in [
-        format!("{unlabelled} nodes have no label"),
+        format!("{unlabeled} nodes have no label"),
         "labels.tsv: 1 id is no node of the network and left out".into(),
         "note: class \"rare\" has one node: it trains and is never tested".into(),
     ] {
@@ -289,7 +289,7 @@ fn mve_metapaths_and_a_chosen_c_are_the_same_for_any_threads() {
     assert_eq!(mve["candidates"].as_array().unwrap().len(), 2, "an embedding for each repeat");
     assert_eq!(mve["candidates"][0]["nmi"].as_array().unwrap().len(), 0, "it has seen labels");
     let runs = [0, 1].map(|repeat| place.read(&format!("c1/mve-repeat-{repeat}/embedding.npy")));
-    assert!(runs[0] != runs[1], "each learnt from its own training nodes");
+    assert!(runs[0] != runs[1], "each learned from its own training nodes");
 }
 
 /// Two tested nodes may swap their labels and MVE does not notice; two that train may not.

@@ -56,8 +56,8 @@ fn packed_files_are_read_like_plain_ones() {
     same_as_plain(&place, "packed");
     place.write("calls.tsv.zst", zstd::encode_all(CALLS.as_bytes(), 3).unwrap());
     same_as_plain(&place, "calls.tsv.zst");
-    place.write("unlabelled", gzip(CALLS));
-    same_as_plain(&place, "--view calls=unlabelled");
+    place.write("unlabeled", gzip(CALLS));
+    same_as_plain(&place, "--view calls=unlabeled");
 }
 
 #[test]

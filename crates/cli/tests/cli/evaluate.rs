@@ -74,7 +74,7 @@ fn classify_prints_a_table_or_json() {
 fn threads_change_nothing_and_seeds_do() {
     let place = corners();
     for line in
-        ["classify v --labels labels.tsv --c auto --standardise", "cluster v --labels labels.tsv --l2norm"]
+        ["classify v --labels labels.tsv --c auto --standardize", "cluster v --labels labels.tsv --l2norm"]
     {
         let one = lasting(json(&place, &format!("{line} --threads 1")));
         assert_eq!(lasting(json(&place, &format!("{line} --threads 3"))), one, "{line}");
@@ -154,7 +154,7 @@ fn labels_of_others_and_nodes_without_are_counted() {
     assert!(run.err.contains("10 nodes have no label and no part in the scores"), "{}", run.err);
     assert!(run.err.contains("labels.tsv: 30 ids are no nodes of the embedding and left out"), "{}", run.err);
     let found = json(&place, "classify v --labels labels.tsv --repeats 1");
-    assert_eq!((&found["labelled"], &found["unknown"]), (&50.into(), &30.into()));
+    assert_eq!((&found["labeled"], &found["unknown"]), (&50.into(), &30.into()));
     assert_eq!(found["shares"][0]["micro_f1"]["std"], Value::Null);
 }
 
@@ -176,10 +176,10 @@ fn bad_labels_get_a_sentence() {
     let classify = "evaluate classify v --labels bad.tsv --predictions said.jsonl";
     place.fails(classify, 1, &["bad.tsv: no such file"]);
     place.write("bad.tsv", labels(0..60, 1));
-    place.fails(classify, 1, &["all 60 labelled nodes have the label \"class 0\"", "two classes"]);
+    place.fails(classify, 1, &["all 60 labeled nodes have the label \"class 0\"", "two classes"]);
     let cluster = "evaluate cluster v --labels bad.tsv";
     for k in ["", " --k 2"] {
-        let words = ["all 60 labelled nodes have the label \"class 0\"", "two classes"];
+        let words = ["all 60 labeled nodes have the label \"class 0\"", "two classes"];
         place.fails(&format!("{cluster}{k}"), 1, &words);
     }
     place.write("bad.tsv", labels(100..160, 2));

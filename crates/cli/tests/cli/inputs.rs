@@ -166,8 +166,8 @@ fn manifests_that_are_wrong() {
     let place = Place::with_views();
     for (text, words) in [
         (
-            "[[view]]\npath = \"calls.tsv\"\ncolour = 1\n",
-            "network.toml:3: unknown field `colour`, expected one of",
+            "[[view]]\npath = \"calls.tsv\"\ncolor = 1\n",
+            "network.toml:3: unknown field `color`, expected one of",
         ),
         ("[[view\n", "network.toml:1: "),
         ("", "network.toml: no views; add a [[view]]"),

@@ -48,8 +48,8 @@ fn run_json_keeps_the_contract() {
             && (run["peak_memory_bytes"].is_u64() || run["peak_memory_bytes"].is_null())
     );
     assert_eq!(keys(&run["memory"]).join(" "), "estimated_bytes phases");
-    assert_eq!(keys(&run["memory"]["phases"]).join(" "), "factorise proximity read");
-    assert_eq!(keys(&run["seconds"]).join(" "), "factorise proximity read total write");
+    assert_eq!(keys(&run["memory"]["phases"]).join(" "), "factorize proximity read");
+    assert_eq!(keys(&run["seconds"]).join(" "), "factorize proximity read total write");
     assert!(run["seconds"].as_object().unwrap().values().all(|time| time.as_f64().unwrap() >= 0.0));
 
     let rank = &run["rank_records"][0];

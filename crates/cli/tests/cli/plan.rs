@@ -71,7 +71,7 @@ fn the_memory_in_run_json_is_near_what_was_used() {
     assert!(run.err.contains("expecting about "), "{}", run.err);
     let run = place.json("result/run.json");
     let (memory, peak) = (&run["memory"], run["peak_memory_bytes"].as_u64().unwrap());
-    let phases = ["read", "proximity", "factorise"].map(|phase| memory["phases"][phase].as_u64().unwrap());
+    let phases = ["read", "proximity", "factorize"].map(|phase| memory["phases"][phase].as_u64().unwrap());
     assert!(phases.is_sorted() && phases[0] > 0 && phases[2] <= peak, "{memory}");
     let ratio = memory["estimated_bytes"].as_u64().unwrap() as f64 / peak as f64;
     assert!(ratio > 0.7 && ratio < 1.4, "{memory}, peak {peak}");

@@ -83,7 +83,7 @@ pub enum Consensus {
 }
 
 named! { Consensus:
-    Pooled = "pooled", "factorise the sum of the views: evidence adds up where each view is thin";
+    Pooled = "pooled", "factorize the sum of the views: evidence adds up where each view is thin";
     Shared = "shared", "the paper's: one U for all views, a V and a weight for each";
 }
 
@@ -104,7 +104,7 @@ named! { Share:
 
 /// How views of different size are made comparable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Normalise {
+pub enum Normalize {
     /// Errors are relative to each view's squared norm.
     #[default]
     Residual,
@@ -114,7 +114,7 @@ pub enum Normalise {
     Max,
 }
 
-named! { Normalise:
+named! { Normalize:
     Residual = "residual", "measure each view's error relative to what is left of it";
     None = "none", "the paper's: errors as they are, so that large views dominate";
     Max = "max", "the published code's: divide each proximity matrix by its largest entry";
@@ -143,14 +143,14 @@ pub enum Init {
     Scaled,
     /// Random below 0.02.
     Uniform,
-    /// Each view factorised alone from the same random pattern; U is the mean of theirs.
+    /// Each view factorized alone from the same random pattern; U is the mean of theirs.
     Nmf,
 }
 
 named! { Init:
     Scaled = "scaled", "random, of such a size that the start has the mean of the data";
     Uniform = "uniform", "the paper's: uniform between 0 and 0.02";
-    Nmf = "nmf", "the published code's: factorise each view alone, average U";
+    Nmf = "nmf", "the published code's: factorize each view alone, average U";
 }
 
 /// What a node without edges in a view looks like there.

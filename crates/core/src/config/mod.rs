@@ -4,7 +4,7 @@ mod choices;
 mod plan;
 
 pub(crate) use choices::named;
-pub use choices::{Consensus, Init, Isolated, Layout, Normalise, Preset, Scale, Share, Solver, StopRule};
+pub use choices::{Consensus, Init, Isolated, Layout, Normalize, Preset, Scale, Share, Solver, StopRule};
 pub(crate) use plan::largest_remainder;
 pub use plan::{Kind, Plan, Split, Stage};
 
@@ -45,7 +45,7 @@ pub struct Config {
     /// How a unique stage's columns are shared out over the views.
     pub share: Share,
     /// How views of different size are made comparable.
-    pub normalise: Normalise,
+    pub normalize: Normalize,
     /// How factors are updated.
     pub solver: Solver,
     /// How they are updated in unique stages; as everywhere when not given.
@@ -85,7 +85,7 @@ impl Default for Config {
             isolated: Isolated::Zero,
             consensus: Consensus::Pooled,
             share: Share::Residual,
-            normalise: Normalise::Residual,
+            normalize: Normalize::Residual,
             solver: Solver::Hals,
             unique_solver: None,
             max_iter: 200,
@@ -110,7 +110,7 @@ impl Config {
                 negative: 5.0,
                 consensus: Consensus::Shared,
                 share: Share::Equal,
-                normalise: Normalise::None,
+                normalize: Normalize::None,
                 solver: Solver::Mu,
                 init: Init::Uniform,
                 scale: Scale::Raw,
@@ -126,7 +126,7 @@ impl Config {
                 isolated: Isolated::Loop,
                 consensus: Consensus::Shared,
                 share: Share::Equal,
-                normalise: Normalise::Max,
+                normalize: Normalize::Max,
                 solver: Solver::Mu,
                 unique_solver: Some(Solver::Hals),
                 max_iter: 100,

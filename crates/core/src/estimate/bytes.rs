@@ -29,13 +29,13 @@ pub struct Memory {
     /// Proximity matrices.
     pub proximity: u64,
     /// Stages.
-    pub factorise: u64,
+    pub factorize: u64,
 }
 
 impl Memory {
     /// The most of all phases.
     pub fn peak(&self) -> u64 {
-        self.read.unwrap_or(0).max(self.network).max(self.proximity).max(self.factorise)
+        self.read.unwrap_or(0).max(self.network).max(self.proximity).max(self.factorize)
     }
 
     pub(super) fn of(
@@ -66,9 +66,9 @@ impl Memory {
         let factors = plan.stages.iter().map(of_stage).fold(0.0, f64::max);
         let embedding = 4.0 * nodes * plan.dim as f64 + ids;
         proximity = PROCESS + GAPS * (proximity - PROCESS);
-        let factorise =
+        let factorize =
             (kept + tiles + embedding + factors).max(proximity + NOT_REUSED * (embedding + factors));
-        Memory { read, network: kept as u64, proximity: proximity as u64, factorise: factorise as u64 }
+        Memory { read, network: kept as u64, proximity: proximity as u64, factorize: factorize as u64 }
     }
 }
 

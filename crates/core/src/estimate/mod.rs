@@ -148,7 +148,7 @@ impl Strata {
         let adjacency = &view.adjacency;
         let degree = |&row: &usize| adjacency.row(row).0.len();
         let mut order: Vec<usize> = (0..adjacency.rows()).filter(|row| degree(row) > 0).collect();
-        // Stable: within a degree the order of the nodes stays, and neighbours in a file are often alike.
+        // Stable: within a degree the order of the nodes stays, and neighbors in a file are often alike.
         order.sort_by_key(degree);
         let groups = order.len().div_ceil(TOGETHER);
         let work = TOGETHER * (adjacency.entries() * (window - 1) + 8 * adjacency.rows());
@@ -169,7 +169,7 @@ impl Strata {
         }
     }
 
-    /// Standard error of the sum of `totals`, from the differences between neighbouring strata.
+    /// Standard error of the sum of `totals`, from the differences between neighboring strata.
     fn standard_error(&self, totals: &[f64]) -> f64 {
         let rows: f64 = self.sizes.iter().sum();
         let left_out = 1.0 - self.picks.len() as f64 / rows.max(1.0);

@@ -1,4 +1,4 @@
-//! Node classification: logistic regression on a share of the labelled nodes, F1 on the others.
+//! Node classification: logistic regression on a share of the labeled nodes, F1 on the others.
 //!
 //! Nodes without labels take no part. With one label a node, one softmax over the classes; with several, one classifier
 //! for each label, and two rules: the threshold rule (labels whose chance is above one half; the headline), and the
@@ -20,7 +20,7 @@ use crate::parallel::Pool;
 /// How nodes are to be classified.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassifySettings {
-    /// Shares of the labelled nodes that train.
+    /// Shares of the labeled nodes that train.
     pub train: Vec<f64>,
     /// Splits for each share.
     pub repeats: usize,
@@ -31,7 +31,7 @@ pub struct ClassifySettings {
     /// Scale every vector to length 1 first.
     pub l2norm: bool,
     /// Bring every column to mean 0 and variance 1 on the training nodes.
-    pub standardise: bool,
+    pub standardize: bool,
     /// At most so many iterations a fit.
     pub max_iter: usize,
     /// The number of the first repeat; others than 0 are for who measures one repeat at a time.
@@ -50,7 +50,7 @@ impl Default for ClassifySettings {
             seed: 0,
             c: Cost::Fixed(1.0),
             l2norm: false,
-            standardise: false,
+            standardize: false,
             max_iter: 1000,
             first_repeat: 0,
             validate: false,
@@ -145,7 +145,7 @@ pub struct Classification {
     /// Length of the vectors.
     pub dim: usize,
     /// Nodes with labels; the others were left out.
-    pub labelled: usize,
+    pub labeled: usize,
     /// Ids that had labels and no vectors.
     pub unknown: usize,
     /// Whether some node has several labels.
@@ -219,7 +219,7 @@ pub struct Prediction {
     pub labels: Vec<u32>,
 }
 
-/// Trains on shares of the labelled nodes and tests on the others.
+/// Trains on shares of the labeled nodes and tests on the others.
 ///
 /// # Errors
 /// When settings make no sense, labels belong to other nodes, there is one class only, a share leaves out a class,
@@ -240,27 +240,27 @@ pub fn classify(
     let trainer = Trainer {
         vectors,
         labels,
-        curvature: pool.run(|| Curvature::new(&vectors, &labels.labelled_rows(), settings.standardise)),
-        standardise: settings.standardise,
+        curvature: pool.run(|| Curvature::new(&vectors, &labels.labeled_rows(), settings.standardize)),
+        standardize: settings.standardize,
         max_iter: settings.max_iter,
         multi_label: labels.is_multi_label(),
     };
-    let run = |(): &mut (), job: usize, cancelled: &_| {
+    let run = |(): &mut (), job: usize, canceled: &_| {
         let (repeat, split) = &jobs[job];
         let validated =
-            |costs: &[f64]| trainer.best_cost(costs, &split.train, settings.seed, *repeat, cancelled);
+            |costs: &[f64]| trainer.best_cost(costs, &split.train, settings.seed, *repeat, canceled);
         let (cost, validation) = match settings.c {
             Cost::Fixed(cost) if settings.validate => (cost, validated(&[cost])?.1),
             Cost::Fixed(cost) => (cost, None),
             Cost::Auto => validated(&COSTS)?,
         };
-        let trained = trainer.train(&split.train, cost, true, None, cancelled)?;
+        let trained = trainer.train(&split.train, cost, true, None, canceled)?;
         Some(ClassifyRun { validation, ..trainer.test(&trained, split, *repeat, cost) })
     };
     let total = jobs.len();
     let runs = pool.map_watched(total, || (), run, &mut |done| watch(Step { done, total }));
     let runs = runs.ok_or(Error::Interrupted)?;
-    Ok(summarise(&trainer, settings, &jobs, runs))
+    Ok(summarize(&trainer, settings, &jobs, runs))
 }
 
 impl Trainer<'_> {
@@ -293,7 +293,7 @@ impl Trainer<'_> {
     }
 }
 
-fn summarise(
+fn summarize(
     trainer: &Trainer<'_>,
     settings: &ClassifySettings,
     jobs: &[(usize, Split)],
@@ -323,7 +323,7 @@ fn summarise(
     Classification {
         nodes: trainer.vectors.rows(),
         dim: trainer.vectors.dim(),
-        labelled: labels.labelled(),
+        labeled: labels.labeled(),
         unknown: labels.unknown(),
         multi_label: trainer.multi_label,
         classes: labels.counts(),
@@ -342,7 +342,7 @@ fn label_notes(labels: &Labels, jobs: &[(usize, Split)]) -> Vec<String> {
     if let [first, rest @ ..] = &lonely[..] {
         let others = if rest.is_empty() { String::new() } else { format!(" (and {} others)", rest.len()) };
         notes.push(match multi_label {
-            true => format!("label {first:?}{others} has one node: it is learnt or tested, never both"),
+            true => format!("label {first:?}{others} has one node: it is learned or tested, never both"),
             false => format!("class {first:?}{others} has one node: it trains and is never tested"),
         });
     }
@@ -425,7 +425,7 @@ mod tests {
         for c in [Cost::Fixed(10.0), Cost::Auto] {
             let settings = ClassifySettings { c, repeats: 2, ..ClassifySettings::default() };
             let found = run(&cloud(200, 5, 0.3), &labels, &settings, 2).unwrap();
-            assert_eq!((found.labelled, found.multi_label, found.shares.len()), (200, false, 3));
+            assert_eq!((found.labeled, found.multi_label, found.shares.len()), (200, false, 3));
             for share in &found.shares {
                 assert!(share.micro_f1.mean > 0.99 && share.macro_f1.mean > 0.99, "{share:?}");
                 assert!(share.runs.iter().all(|run| run.converged && run.known.is_none()));
@@ -454,7 +454,7 @@ mod tests {
                 vectors: Vectors::new(&values, 90, 3).unwrap(),
                 labels: of,
                 curvature: Curvature::new(&Vectors::new(&values, 90, 3).unwrap(), &split.train, false),
-                standardise: false,
+                standardize: false,
                 max_iter: 1000,
                 multi_label: false,
             };
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_not_learnt() {
+    fn noise_is_not_learned() {
         let labels = one_label(300, 3);
         let values: Vec<f32> = (0..900).map(|at| unit_f64(Key::new(8).at(at, 1)) as f32).collect();
         let found = run(&values, &labels, &ClassifySettings::default(), 2).unwrap();
@@ -482,7 +482,7 @@ mod tests {
         let settings = ClassifySettings { c: Cost::Fixed(10.0), repeats: 3, ..ClassifySettings::default() };
         let found = run(&cloud(240, 8, 0.3), &labels, &settings, 2).unwrap();
         assert!(found.multi_label);
-        assert_eq!((found.nodes, found.labelled), (240, 210));
+        assert_eq!((found.nodes, found.labeled), (240, 210));
         for share in &found.shares {
             assert!(share.micro_f1.mean > 0.99, "{share:?}");
             assert!(share.known_micro_f1.unwrap().mean > 0.99);
@@ -494,7 +494,7 @@ mod tests {
     fn threads_change_no_bit_and_seeds_change_splits() {
         let labels = one_label(150, 4);
         let settings =
-            ClassifySettings { c: Cost::Auto, standardise: true, repeats: 2, ..ClassifySettings::default() };
+            ClassifySettings { c: Cost::Auto, standardize: true, repeats: 2, ..ClassifySettings::default() };
         let values = cloud(150, 4, 2.5);
         let one = run(&values, &labels, &settings, 1).unwrap();
         for threads in [2, 5] {
@@ -534,7 +534,7 @@ mod tests {
         let same = Labels::from_sets(ids(9), (0..9).map(|_| ["a"])).unwrap();
         assert!(
             sentence(&same, standard())
-                .starts_with("all 9 labelled nodes have the label \"a\"; a classifier")
+                .starts_with("all 9 labeled nodes have the label \"a\"; a classifier")
         );
         let two = one_label(20, 2);
         assert!(sentence(&two, ClassifySettings { train: vec![], ..standard() }).contains("train is empty"));

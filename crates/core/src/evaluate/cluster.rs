@@ -1,4 +1,4 @@
-//! Clustering: k-means on the labelled nodes, and how well its clusters agree with the labels.
+//! Clustering: k-means on the labeled nodes, and how well its clusters agree with the labels.
 //!
 //! Single runs of k-means end now here, now there, so each repeat is the best of several restarts, and repeats show the
 //! spread that is left.
@@ -30,8 +30,8 @@ pub struct ClusterSettings {
     pub average: Average,
     /// Scale every vector to length 1 first.
     pub l2norm: bool,
-    /// Bring every column to mean 0 and variance 1 over the labelled nodes.
-    pub standardise: bool,
+    /// Bring every column to mean 0 and variance 1 over the labeled nodes.
+    pub standardize: bool,
 }
 
 impl Default for ClusterSettings {
@@ -44,7 +44,7 @@ impl Default for ClusterSettings {
             max_iter: MAX_ITER,
             average: Average::default(),
             l2norm: false,
-            standardise: false,
+            standardize: false,
         }
     }
 }
@@ -57,7 +57,7 @@ pub struct Clustering {
     /// Length of the vectors.
     pub dim: usize,
     /// Nodes with labels; the others were left out.
-    pub labelled: usize,
+    pub labeled: usize,
     /// Ids that had labels and no vectors.
     pub unknown: usize,
     /// The labels, and how many nodes have each.
@@ -66,11 +66,11 @@ pub struct Clustering {
     pub k: usize,
     /// How it was done.
     pub settings: ClusterSettings,
-    /// Normalised mutual information.
+    /// Normalized mutual information.
     pub nmi: Summary,
     /// Mutual information adjusted for chance.
     pub ami: Summary,
-    /// Sum of squared distances to the centres.
+    /// Sum of squared distances to the centers.
     pub inertia: Summary,
     /// Each repeat.
     pub runs: Vec<ClusterRun>,
@@ -86,11 +86,11 @@ pub struct Clustering {
 pub struct ClusterRun {
     /// Which repeat, from 0.
     pub repeat: usize,
-    /// Normalised mutual information.
+    /// Normalized mutual information.
     pub nmi: f64,
     /// Mutual information adjusted for chance.
     pub ami: f64,
-    /// Sum of squared distances to the centres.
+    /// Sum of squared distances to the centers.
     pub inertia: f64,
     /// Iterations of the best restart.
     pub iterations: usize,
@@ -101,7 +101,7 @@ pub struct ClusterRun {
     pub assignments: Vec<u32>,
 }
 
-/// Clusters the labelled nodes and compares clusters with labels.
+/// Clusters the labeled nodes and compares clusters with labels.
 ///
 /// # Errors
 /// When settings make no sense, labels belong to other nodes, a node has several labels, there is one class only, or
@@ -126,13 +126,13 @@ pub fn cluster(
     }
     // One class agrees with one cluster whatever the vectors: NMI would be 1 and mean nothing.
     labels.check_classes("clusters can be compared with two classes or more")?;
-    let rows = labels.labelled_rows();
+    let rows = labels.labeled_rows();
     let k = settings.k.unwrap_or(labels.names().len());
     check(k, rows.len(), settings.restarts, settings.max_iter)?;
     let scaled = vectors.scaled(settings.l2norm);
     let plain = Vectors { values: &scaled, ..*vectors };
-    let standardised = settings.standardise.then(|| pool.run(|| standardised(&plain, &rows)));
-    let vectors = Vectors { values: standardised.as_deref().unwrap_or(&scaled), ..*vectors };
+    let standardized = settings.standardize.then(|| pool.run(|| standardized(&plain, &rows)));
+    let vectors = Vectors { values: standardized.as_deref().unwrap_or(&scaled), ..*vectors };
     let nodes = pool.run(|| Nodes::new(&vectors, &rows));
     let found = nodes.best_of(
         k,
@@ -162,7 +162,7 @@ pub fn cluster(
     Ok(Clustering {
         nodes: vectors.rows(),
         dim: vectors.dim(),
-        labelled: rows.len(),
+        labeled: rows.len(),
         unknown: labels.unknown(),
         classes: labels.counts(),
         k,
@@ -176,7 +176,7 @@ pub fn cluster(
     })
 }
 
-fn standardised(vectors: &Vectors<'_>, rows: &[u32]) -> Vec<f32> {
+fn standardized(vectors: &Vectors<'_>, rows: &[u32]) -> Vec<f32> {
     let (mean, variance) = moments(vectors, rows);
     let scale = deviations(&mean, &variance, rows.len());
     let column = |(at, &x): (usize, &f32)| {
@@ -236,10 +236,10 @@ mod tests {
     #[test]
     fn clouds_apart_agree_with_their_labels() {
         let labels = labels(90, 3);
-        for (l2norm, standardise) in [(false, false), (false, true)] {
-            let settings = ClusterSettings { l2norm, standardise, repeats: 2, ..ClusterSettings::default() };
+        for (l2norm, standardize) in [(false, false), (false, true)] {
+            let settings = ClusterSettings { l2norm, standardize, repeats: 2, ..ClusterSettings::default() };
             let one = run(&clouds(90, 3), &labels, &settings, 1).unwrap();
-            assert_eq!((one.k, one.labelled), (3, 90));
+            assert_eq!((one.k, one.labeled), (3, 90));
             assert!((one.nmi.mean - 1.0).abs() < 1e-12 && (one.ami.mean - 1.0).abs() < 1e-12);
             assert_eq!(run(&clouds(90, 3), &labels, &settings, 3).unwrap(), one);
         }
@@ -258,7 +258,7 @@ mod tests {
         let pairs = (0..30).map(|node| (format!("n{node}"), ["x", "y"][node % 2]));
         let labels = Labels::from_pairs(&ids, pairs).unwrap();
         let found = run(&clouds(40, 2), &labels, &ClusterSettings::default(), 2).unwrap();
-        assert_eq!((found.labelled, found.nodes, found.runs[0].assignments.len()), (30, 40, 30));
+        assert_eq!((found.labeled, found.nodes, found.runs[0].assignments.len()), (30, 40, 30));
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
         let same = Labels::from_sets(["a", "b", "c"], [["x"], ["x"], ["x"]]).unwrap();
         for k in [None, Some(2)] {
             let text = sentence(&same, ClusterSettings { k, ..standard() });
-            assert!(text.starts_with("all 3 labelled nodes have the label \"x\""), "{text}");
+            assert!(text.starts_with("all 3 labeled nodes have the label \"x\""), "{text}");
         }
     }
 }

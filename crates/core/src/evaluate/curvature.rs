@@ -1,8 +1,8 @@
 //! A cheap picture of the objective's curvature, which turns hundreds of iterations into a dozen.
 //!
 //! The Hessian of logistic regression is, for each output, `C sum_i a_i x_i x_iᵀ + 1` with `a_i = p_i (1 - p_i)`. With
-//! all `a_i` replaced by their mean `a` it is `C n a (S + t 1)`, where S is the second moment of the centred vectors and
-//! `t = 1 / (C n a)`. S belongs to the vectors alone: it is formed once from all labelled nodes, and a factor of
+//! all `a_i` replaced by their mean `a` it is `C n a (S + t 1)`, where S is the second moment of the centered vectors and
+//! `t = 1 / (C n a)`. S belongs to the vectors alone: it is formed once from all labeled nodes, and a factor of
 //! `S + t 1` for each t met, rounded to a power of two, serves all splits, all C and all labels.
 //!
 //! Nothing here decides where a fit ends, only how fast it gets there: the test nodes' vectors that are in S cannot
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::Vectors;
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 use crate::linalg::vector::{add_multiple, product};
 use crate::linalg::{Dense, gram};
 
@@ -46,23 +46,23 @@ enum Moment {
 }
 
 impl Curvature {
-    /// Looks at the vectors in these rows; with `standardise`, at the vectors with columns of variance 1.
-    pub(super) fn new(vectors: &Vectors<'_>, rows: &[u32], standardise: bool) -> Self {
+    /// Looks at the vectors in these rows; with `standardize`, at the vectors with columns of variance 1.
+    pub(super) fn new(vectors: &Vectors<'_>, rows: &[u32], standardize: bool) -> Self {
         let step = rows.len().div_ceil(MOST_ROWS).max(1);
         let rows: Vec<u32> = rows.iter().step_by(step).copied().collect();
         let (mean, variance) = moments(vectors, &rows);
-        let scale: Vec<f64> = match standardise {
+        let scale: Vec<f64> = match standardize {
             true => deviations(&mean, &variance, rows.len()),
             false => vec![1.0; vectors.dim()],
         };
         let dim = vectors.dim();
         let moment = if dim <= WIDEST {
-            let centred = Dense::<f32>::from_fn(rows.len(), dim, |place, column| {
+            let centered = Dense::<f32>::from_fn(rows.len(), dim, |place, column| {
                 let x = f64::from(vectors.row(rows[place] as usize)[column]);
                 ((x - mean[column]) / scale[column]) as f32
             });
             let count = rows.len() as f64;
-            Moment::Full(gram::gram(&centred).into_iter().map(|sum| sum / count).collect())
+            Moment::Full(gram::gram(&centered).into_iter().map(|sum| sum / count).collect())
         } else {
             Moment::Diagonal(
                 variance.iter().zip(&scale).map(|(variance, scale)| variance / (scale * scale)).collect(),
@@ -89,7 +89,7 @@ impl Curvature {
             Moment::Full(moment) => {
                 let factor =
                     self.factors[(power - LEAST) as usize].get_or_init(|| cholesky(moment, rounded, x.len()));
-                vectorised(
+                vectorized(
                     #[inline(always)]
                     || solve_with(factor, x),
                 );
@@ -136,7 +136,7 @@ pub(super) fn deviations(mean: &[f64], variance: &[f64], rows: usize) -> Vec<f64
 /// The lower factor L of `moment + ridge 1 = L Lᵀ`, by rows.
 fn cholesky(moment: &[f64], ridge: f64, dim: usize) -> Vec<f64> {
     let mut factor = moment.to_vec();
-    vectorised(
+    vectorized(
         #[inline(always)]
         || {
             for row in 0..dim {

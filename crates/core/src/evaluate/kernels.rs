@@ -125,7 +125,7 @@ pub(super) fn add_four(sum: &mut [f64], four: &[f64], factors: [f64; GROUP]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::kernels::vectorised;
+    use crate::linalg::kernels::vectorized;
     use crate::linalg::vector::product;
     use crate::random::{Key, unit_f64};
 
@@ -171,7 +171,7 @@ mod tests {
     fn wide_vectors_change_no_bit() {
         let (four, x) = (numbers(3, 4 * 64), numbers(4, 64));
         let mut lanes = [[[0.0; LANES]; GROUP]; 2];
-        let rest = vectorised(
+        let rest = vectorized(
             #[inline(always)]
             || {
                 four_products(&four, &x, &mut lanes[0]);

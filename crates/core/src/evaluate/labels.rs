@@ -21,7 +21,7 @@ use crate::random::{mix_words, text_key};
 /// let labels = Labels::from_pairs(["ann", "bob", "cat"], [("bob", "tall"), ("eve", "tall"), ("ann", "old")])?;
 /// assert_eq!(labels.names(), ["old", "tall"]);
 /// assert_eq!((labels.of(1), labels.of(2)), (&[1][..], &[][..]));
-/// assert_eq!((labels.labelled(), labels.unknown()), (2, 1));
+/// assert_eq!((labels.labeled(), labels.unknown()), (2, 1));
 /// # Ok::<(), manyview::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,9 +143,9 @@ impl Labels {
     /// Refuses labels that tell no node from another; `needs` is the end of the sentence.
     pub(super) fn check_classes(&self, needs: &str) -> Result<()> {
         let [only] = &self.names[..] else { return Ok(()) };
-        let nodes = match self.labelled() {
-            1 => "the only labelled node has".to_owned(),
-            nodes => format!("all {nodes} labelled nodes have"),
+        let nodes = match self.labeled() {
+            1 => "the only labeled node has".to_owned(),
+            nodes => format!("all {nodes} labeled nodes have"),
         };
         Err(Error::Network(format!("{nodes} the label {only:?}; {needs}")))
     }
@@ -192,12 +192,12 @@ impl Labels {
     }
 
     /// The rows of nodes with labels.
-    pub fn labelled_rows(&self) -> Vec<u32> {
+    pub fn labeled_rows(&self) -> Vec<u32> {
         (0..self.rows()).filter(|&row| !self.of(row).is_empty()).map(|row| row as u32).collect()
     }
 
     /// Number of nodes with labels.
-    pub fn labelled(&self) -> usize {
+    pub fn labeled(&self) -> usize {
         (0..self.rows()).filter(|&row| !self.of(row).is_empty()).count()
     }
 
@@ -248,7 +248,7 @@ mod tests {
     fn labels_of_some_rows_are_those_and_no_others() {
         let labels = Labels::from_sets(["a", "b", "c"], [vec!["x"], vec!["y", "z"], vec!["x"]]).unwrap();
         let some = labels.of_rows(&[1]);
-        assert_eq!((some.of(0), some.of(1), some.labelled()), (&[][..], &[1, 2][..], 1));
+        assert_eq!((some.of(0), some.of(1), some.labeled()), (&[][..], &[1, 2][..], 1));
         assert_eq!(some.names(), labels.names());
         assert_eq!(labels.of_rows(&[0, 1, 2]), labels);
         assert_ne!(some.fingerprint(), labels.fingerprint());
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(pairs, sets);
         assert_eq!((pairs.of(0), pairs.of(1), pairs.of(2)), (&[0][..], &[][..], &[0, 1][..]));
         assert!(pairs.is_multi_label());
-        assert_eq!(pairs.labelled_rows(), [0, 2]);
+        assert_eq!(pairs.labeled_rows(), [0, 2]);
         let counts: Vec<usize> = pairs.counts().iter().map(|count| count.nodes).collect();
         assert_eq!(counts, [2, 1]);
         assert_eq!(pairs.and_unknown(2).unknown(), 2);

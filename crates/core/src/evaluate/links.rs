@@ -58,7 +58,7 @@ pub enum LinkScore {
     /// The cosine of their angle; 0 for a zero vector.
     #[default]
     Cosine,
-    /// Their inner product, which favours nodes with long vectors.
+    /// Their inner product, which favors nodes with long vectors.
     Dot,
 }
 
@@ -225,8 +225,8 @@ mod tests {
         Network::open(folder.path()).unwrap()
     }
 
-    /// A vector with a 1 for the node and each of its neighbours.
-    fn neighbourhoods(network: &Network) -> (Vec<f32>, usize) {
+    /// A vector with a 1 for the node and each of its neighbors.
+    fn neighborhoods(network: &Network) -> (Vec<f32>, usize) {
         let nodes = network.nodes().len();
         let mut values = vec![0.0; nodes * nodes];
         for view in network.views() {
@@ -254,10 +254,10 @@ mod tests {
     }
 
     #[test]
-    fn common_neighbours_find_hidden_edges_and_constant_vectors_do_not() {
+    fn common_neighbors_find_hidden_edges_and_constant_vectors_do_not() {
         for score in [LinkScore::Cosine, LinkScore::Dot] {
             let settings = LinkSettings { repeats: 2, score, ..LinkSettings::default() };
-            let found = run(&settings, 2, neighbourhoods).unwrap();
+            let found = run(&settings, 2, neighborhoods).unwrap();
             assert_eq!(found.views.len(), 2);
             for view in &found.views {
                 assert!(
@@ -267,7 +267,7 @@ mod tests {
             }
             let none = run(&settings, 2, |network| (vec![1.0; network.nodes().len()], 1)).unwrap();
             assert!(none.views.iter().all(|view| view.auc.unwrap().mean == 0.5));
-            assert_eq!(run(&settings, 1, neighbourhoods).unwrap(), found);
+            assert_eq!(run(&settings, 1, neighborhoods).unwrap(), found);
         }
     }
 
@@ -282,10 +282,10 @@ mod tests {
     fn what_cannot_work_gets_a_sentence() {
         for hide in [0.0, 1.0, f64::NAN] {
             let settings = LinkSettings { hide, ..LinkSettings::default() };
-            assert!(run(&settings, 1, neighbourhoods).unwrap_err().to_string().contains("between 0 and 1"));
+            assert!(run(&settings, 1, neighborhoods).unwrap_err().to_string().contains("between 0 and 1"));
         }
         let settings = LinkSettings { repeats: 0, ..LinkSettings::default() };
-        assert!(run(&settings, 1, neighbourhoods).unwrap_err().to_string().contains("repeats = 0"));
+        assert!(run(&settings, 1, neighborhoods).unwrap_err().to_string().contains("repeats = 0"));
         let text = run(&LinkSettings::default(), 1, |_| (vec![1.0; 6], 2)).unwrap_err().to_string();
         assert!(text.contains("6 numbers are not 200 vectors of 2"), "{text}");
     }

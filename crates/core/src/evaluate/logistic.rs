@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::Vectors;
 use super::curvature::{Curvature, deviations, moments};
 use super::kernels::{GROUP, LANES, add_four, block_rows, four_products, stride, totals, widen, widen_group};
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 use crate::linalg::vector::{add_multiple, product};
 
 /// A fit has converged when F is above its minimum by no more than this share, as far as the curvature tells,
@@ -43,8 +43,8 @@ impl Frame {
     /// The frame for training on these rows: scaled to columns of variance 1, or as they are.
     ///
     /// A shift changes nothing but the meaning of the intercept; it makes the intercept nearly independent of the rest.
-    pub(super) fn new(vectors: &Vectors<'_>, rows: &[u32], standardise: bool, curvature: &Curvature) -> Self {
-        if !standardise {
+    pub(super) fn new(vectors: &Vectors<'_>, rows: &[u32], standardize: bool, curvature: &Curvature) -> Self {
+        if !standardize {
             return Frame { shift: curvature.mean.clone(), scale: vec![1.0; vectors.dim()] };
         }
         let (mean, variance) = moments(vectors, rows);
@@ -91,7 +91,7 @@ impl Fitted {
         let mut wide = vec![0.0; stride(vectors.dim())];
         widen(vectors.row(row as usize), &mut wide);
         let rows = self.weights.chunks_exact(wide.len()).zip(&self.intercepts);
-        vectorised(
+        vectorized(
             #[inline(always)]
             || rows.map(|(weights, intercept)| product(weights, &wide) + intercept).collect(),
         )
@@ -118,15 +118,15 @@ struct Sums {
 }
 
 impl Task<'_> {
-    /// Fits, from zero or from an earlier fit of the same shape; `None` when cancelled.
-    pub(super) fn fit(&self, start: Option<&Fitted>, cancelled: &AtomicBool) -> Option<Fitted> {
+    /// Fits, from zero or from an earlier fit of the same shape; `None` when canceled.
+    pub(super) fn fit(&self, start: Option<&Fitted>, canceled: &AtomicBool) -> Option<Fitted> {
         let zero = || vec![0.0; self.outputs * (self.stride() + 1)];
         let mut point = start.map_or_else(zero, |fitted| fitted.point.clone());
         let mut now = self.evaluate(&point);
         let mut history = History::default();
         let mut iterations = 0;
         let converged = loop {
-            if cancelled.load(Ordering::Relaxed) {
+            if canceled.load(Ordering::Relaxed) {
                 return None;
             }
             let (direction, slope) = self.direction(&now, &mut history);
@@ -227,8 +227,8 @@ impl Task<'_> {
     fn evaluate(&self, point: &[f64]) -> Evaluation {
         let (weights, intercepts) = self.unframed(point);
         let sums = self.sums(&weights, &intercepts);
-        let penalised = &point[..self.outputs * self.stride()];
-        let value = self.cost * sums.loss + 0.5 * product(penalised, penalised);
+        let penalized = &point[..self.outputs * self.stride()];
+        let value = self.cost * sums.loss + 0.5 * product(penalized, penalized);
         // d/dw of a loss is residual x (x - shift) / scale.
         let mut gradient = sums.gradient;
         for (gradient, residual) in gradient.chunks_exact_mut(self.stride()).zip(&sums.residual) {
@@ -237,7 +237,7 @@ impl Task<'_> {
                 *gradient = self.cost * (*gradient - shift * residual) / scale;
             }
         }
-        add_multiple(&mut gradient, 1.0, penalised);
+        add_multiple(&mut gradient, 1.0, penalized);
         gradient.extend(sums.residual.iter().map(|residual| self.cost * residual));
         let spread = sums.spread.iter().map(|sum| sum / self.rows.len() as f64).collect();
         Evaluation { value, gradient, spread }
@@ -247,7 +247,7 @@ impl Task<'_> {
         let block = block_rows(self.rows.len());
         let blocks = self.rows.par_chunks(block).zip(self.classes.par_chunks(block));
         let of_block = |(rows, classes): (&[u32], &[u32])| {
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || self.sums_of_block(rows, classes, weights, intercepts),
             )
@@ -381,7 +381,7 @@ mod tests {
     use crate::parallel::Pool;
     use crate::random::{Key, unit_f64};
 
-    /// Rows around as many centres as there are classes.
+    /// Rows around as many centers as there are classes.
     fn sample(rows: usize, dim: usize, classes: u32, size: f64) -> (Vec<f32>, Vec<u32>) {
         let number = |seed, row, column| unit_f64(Key::new(seed).at(row, column)) - 0.5;
         let of: Vec<u32> = (0..rows as u32).map(|row| row % classes).collect();
@@ -396,13 +396,13 @@ mod tests {
         (values, classes): &(Vec<f32>, Vec<u32>),
         outputs: usize,
         cost: f64,
-        standardise: bool,
+        standardize: bool,
         f: impl FnOnce(&Task<'_>) -> R,
     ) -> R {
         let vectors = Vectors::new(values, classes.len(), values.len() / classes.len()).unwrap();
         let rows: Vec<u32> = (0..classes.len() as u32).collect();
-        let curvature = Curvature::new(&vectors, &rows, standardise);
-        let frame = Frame::new(&vectors, &rows, standardise, &curvature);
+        let curvature = Curvature::new(&vectors, &rows, standardize);
+        let frame = Frame::new(&vectors, &rows, standardize, &curvature);
         let (vectors, curvature, frame, rows) = (&vectors, &curvature, &frame, &rows[..]);
         f(&Task { vectors, curvature, frame, rows, classes, outputs, cost, max_iter: 1000, exact: true })
     }
@@ -413,8 +413,8 @@ mod tests {
 
     #[test]
     fn the_gradient_is_that_of_finite_differences() {
-        for (classes, outputs, standardise) in [(2, 1, false), (4, 4, false), (3, 3, true)] {
-            with_task(&sample(37, 5, classes, 1.0), outputs, 0.7, standardise, |task| {
+        for (classes, outputs, standardize) in [(2, 1, false), (4, 4, false), (3, 3, true)] {
+            with_task(&sample(37, 5, classes, 1.0), outputs, 0.7, standardize, |task| {
                 let count = outputs * (task.stride() + 1);
                 let point: Vec<f64> = (0..count)
                     .map(|at| {
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn one_feature_has_a_closed_form() {
-        // Two points at +-1, opposite classes: minimise 2 C log(1 + e^-w) + w^2 / 2, so w = 2 C / (1 + e^w).
+        // Two points at +-1, opposite classes: minimize 2 C log(1 + e^-w) + w^2 / 2, so w = 2 C / (1 + e^w).
         let sample = (vec![1.0f32, -1.0], vec![1, 0]);
         with_task(&sample, 1, 3.0, false, |task| {
             let fitted = fit(task);
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn standardised_vectors_know_no_scale() {
+    fn standardized_vectors_know_no_scale() {
         let [small, large] = [1.0, 1024.0]
             .map(|size| with_task(&sample(200, 4, 2, size), 1, 1.0, true, |task| fit(task).loss));
         assert!((small / large - 1.0).abs() < 1e-6, "{small} and {large}");
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_fit_is_none() {
+    fn a_canceled_fit_is_none() {
         with_task(&sample(20, 2, 2, 1.0), 1, 1.0, false, |task| {
             assert!(task.fit(None, &AtomicBool::new(true)).is_none());
         });

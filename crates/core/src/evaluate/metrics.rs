@@ -127,7 +127,7 @@ impl Contingency {
         Contingency { sizes: [rows, columns], cells, total: first.len() as u64 }
     }
 
-    /// Normalised mutual information: 1 for equal partitions (up to names), 0 for independent ones.
+    /// Normalized mutual information: 1 for equal partitions (up to names), 0 for independent ones.
     pub fn nmi(&self, average: Average) -> f64 {
         if self.is_trivial() {
             return 1.0;

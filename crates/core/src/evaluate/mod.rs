@@ -4,7 +4,7 @@
 //! starts) follows from the seed and the ids of the nodes, never from the vectors or the order of their rows. So two
 //! methods that embed the same nodes face the same splits.
 //!
-//! - [`classify()`]: logistic regression on a share of the labelled nodes, F1 on the others;
+//! - [`classify()`]: logistic regression on a share of the labeled nodes, F1 on the others;
 //! - [`cluster()`]: k-means, and how well its clusters agree with the labels;
 //! - [`links()`]: edges are hidden, the rest is embedded, and hidden edges compete with pairs that are none;
 //! - [`metrics`]: the scores, by scikit-learn's conventions.

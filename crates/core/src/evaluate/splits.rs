@@ -1,4 +1,4 @@
-//! Which labelled nodes train and which are tested.
+//! Which labeled nodes train and which are tested.
 //!
 //! The nodes stand in an order that follows from (seed, repeat, id), and the first of them train. So a split does not
 //! depend on the vectors or on the order of rows, and a larger share trains on the nodes of a smaller one and more
@@ -27,7 +27,7 @@ const SPLITS: u64 = 0x7370_6c69_7473;
 const FOLDS: u64 = 0x0066_6f6c_6473;
 
 impl Labels {
-    /// The split of one repeat: a share of the labelled nodes trains, the others are tested.
+    /// The split of one repeat: a share of the labeled nodes trains, the others are tested.
     ///
     /// # Errors
     /// When the share is not between 0 and 1, or so small or large that one side has no node or training lacks a
@@ -38,12 +38,12 @@ impl Labels {
                 "train = {share} is not a share between 0 and 1, such as 0.5"
             )));
         }
-        let mut order = self.labelled_rows();
+        let mut order = self.labeled_rows();
         let nodes = order.len();
         let wanted = (share * nodes as f64).round() as usize;
         if wanted == 0 || wanted == nodes {
             return Err(Error::Config(format!(
-                "train = {share} of {nodes} labelled nodes leaves none to {}; choose another share",
+                "train = {share} of {nodes} labeled nodes leaves none to {}; choose another share",
                 if wanted == 0 { "train" } else { "test" }
             )));
         }
@@ -93,7 +93,7 @@ impl Labels {
                 _ => "leave out classes of one node".into(),
             };
             Error::Config(format!(
-                "train = {share} of {} labelled nodes is {wanted}, which leaves some of the {} classes without a \
+                "train = {share} of {} labeled nodes is {wanted}, which leaves some of the {} classes without a \
                  training node; {advice}",
                 order.len(),
                 sizes.len()
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn folds_hold_every_class_as_evenly_as_it_goes() {
         let labels = labels(&[50, 10, 3]);
-        let rows = labels.labelled_rows();
+        let rows = labels.labeled_rows();
         let folds = labels.folds(&rows, 5, 1, 0);
         for fold in 0..5 {
             let here = |at: &usize| folds[*at] == fold;

@@ -24,7 +24,7 @@ pub(super) struct Trainer<'a> {
     pub(super) vectors: Vectors<'a>,
     pub(super) labels: &'a Labels,
     pub(super) curvature: Curvature,
-    pub(super) standardise: bool,
+    pub(super) standardize: bool,
     pub(super) max_iter: usize,
     pub(super) multi_label: bool,
 }
@@ -45,20 +45,20 @@ pub(super) enum OneAgainstRest {
 
 impl Trainer<'_> {
     /// Trains on some rows, from zero or from an earlier classifier of the same rows, to the end or (not `exact`) well
-    /// enough to compare; `None` when cancelled.
+    /// enough to compare; `None` when canceled.
     pub(super) fn train(
         &self,
         rows: &[u32],
         cost: f64,
         exact: bool,
         start: Option<&Trained>,
-        cancelled: &AtomicBool,
+        canceled: &AtomicBool,
     ) -> Option<Trained> {
-        let frame = Frame::new(&self.vectors, rows, self.standardise, &self.curvature);
+        let frame = Frame::new(&self.vectors, rows, self.standardize, &self.curvature);
         let fit = |classes: &[u32], outputs: usize, start: Option<&Fitted>| {
             let (vectors, curvature, frame) = (&self.vectors, &self.curvature, &frame);
             Task { vectors, curvature, frame, rows, classes, outputs, cost, max_iter: self.max_iter, exact }
-                .fit(start, cancelled)
+                .fit(start, canceled)
         };
         if self.multi_label {
             let of_label = |label: usize| {
@@ -103,7 +103,7 @@ impl Trainer<'_> {
         rows: &[u32],
         seed: u64,
         repeat: usize,
-        cancelled: &AtomicBool,
+        canceled: &AtomicBool,
     ) -> Option<(f64, Option<f64>)> {
         let folds = FOLDS.min(rows.len());
         if folds < 2 {
@@ -120,7 +120,7 @@ impl Trainer<'_> {
             let mut found = Vec::with_capacity(costs.len());
             // From strong penalties to weak ones, each from where the last ended: the minima lie close together.
             for &cost in costs {
-                let trained = self.train(&train, cost, false, start.as_ref(), cancelled)?;
+                let trained = self.train(&train, cost, false, start.as_ref(), canceled)?;
                 let mut decisions = Decisions::new(self.labels.names().len());
                 for &row in &test {
                     decisions.add(self.labels.of(row as usize), &trained.predict(&self.vectors, row).given);

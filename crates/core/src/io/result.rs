@@ -242,7 +242,7 @@ mod tests {
              "converged": true, "seconds": 0.1, "weights": {"a": 1}, "residual": {"a": 0.5}, "entries": {"a": 2}},
             {"stage": 2, "kind": "unique", "consensus": null, "view": "a", "columns": [2, 3], "iterations": 3,
              "converged": true, "seconds": 0.1, "weights": {"a": 1}, "residual": {"a": 0.1}, "entries": {"a": 2}}],
-        "warnings": [], "seconds": {"read": 0, "proximity": 0, "factorise": 0, "write": 0, "total": 0}, "threads": 1}"#;
+        "warnings": [], "seconds": {"read": 0, "proximity": 0, "factorize": 0, "write": 0, "total": 0}, "threads": 1}"#;
 
     fn written(run: &str, ids: &str, rows: usize, values: &[f32]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -282,7 +282,7 @@ mod tests {
             Finished::open(written(run, "x\ny\n", 2, &[1.0; 6]).path()).unwrap();
         let parts: Vec<_> = embedding.parts().iter().map(|part| (part.kind, part.columns.clone())).collect();
         assert_eq!(parts, [(Kind::Consensus, 0..1), (Kind::Unique, 1..3)]);
-        assert_eq!((run.seconds.proximity, run.seconds.factorise), (0.0, 2.0));
+        assert_eq!((run.seconds.proximity, run.seconds.factorize), (0.0, 2.0));
     }
 
     #[test]

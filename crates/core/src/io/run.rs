@@ -44,7 +44,7 @@ pub struct RunPeaks {
     /// Proximity matrices.
     pub proximity: Option<u64>,
     /// All stages.
-    pub factorise: Option<u64>,
+    pub factorize: Option<u64>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -63,8 +63,8 @@ pub struct RunSeconds {
     #[serde(default)]
     pub proximity: f64,
     /// All stages; in files of other methods, the method itself.
-    #[serde(alias = "fit")]
-    pub factorise: f64,
+    #[serde(alias = "factorise", alias = "fit")]
+    pub factorize: f64,
     /// Writing the result.
     pub write: f64,
     /// From start to end.

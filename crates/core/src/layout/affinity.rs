@@ -1,6 +1,6 @@
 //! Affinities between near rows: the distribution that the picture is to resemble.
 //!
-//! Row i sees its neighbours j with `p_j|i ~ exp(-b_i d_ij^2)`, where `b_i` is chosen so that the entropy of the
+//! Row i sees its neighbors j with `p_j|i ~ exp(-b_i d_ij^2)`, where `b_i` is chosen so that the entropy of the
 //! distribution is the logarithm of the perplexity; `p_ij = (p_j|i + p_i|j) / 2n`.
 //!
 //! Invariant: affinities are symmetric and sum to 1.
@@ -51,7 +51,7 @@ pub(super) fn nearest(
 
 /// Affinities from squared distances.
 pub(super) fn affinities(distances: &Csr<f64>, rows: usize, perplexity: f64, pool: &Pool) -> Csr<f32> {
-    // Few rows have fewer neighbours than the perplexity; a third of them is what is usual.
+    // Few rows have fewer neighbors than the perplexity; a third of them is what is usual.
     let perplexity = perplexity.min((rows - 1) as f64 / 3.0).max(1.0);
     let of_row = |row: usize| conditional(distances.row(row).1, perplexity);
     let seen: Vec<f64> = pool.run(|| (0..rows).into_par_iter().flat_map_iter(of_row).collect());
@@ -59,7 +59,7 @@ pub(super) fn affinities(distances: &Csr<f64>, rows: usize, perplexity: f64, poo
     symmetric(&seen, &seen.transpose(), 0.5 / rows as f64)
 }
 
-/// The distribution over the neighbours of one row.
+/// The distribution over the neighbors of one row.
 fn conditional(distances: &[f64], perplexity: f64) -> Vec<f64> {
     let nearest = distances.iter().copied().fold(f64::INFINITY, f64::min);
     // The scale of the distances, so that the search begins near its end.

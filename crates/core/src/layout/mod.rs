@@ -1,7 +1,7 @@
 //! A picture of the embedding: two coordinates per node, by t-SNE.
 //!
 //! Vectors are brought to length 1, so that near means what it means in [`crate::neighbors`]; reduced to 50 columns by
-//! principal components (`pca`); turned into affinities of nearest neighbours (`affinity`); and laid out so that the
+//! principal components (`pca`); turned into affinities of nearest neighbors (`affinity`); and laid out so that the
 //! affinities in the plane come near to those (`tsne`, with the repulsion of `repulsion`). Nodes whose vector is zero
 //! have no direction and no place.
 //!
@@ -23,10 +23,10 @@ use crate::neighbors::unit_rows;
 use crate::parallel::Pool;
 use crate::random::{Key, unit_f64};
 
-/// Columns that are left of wide embeddings before neighbours are looked for.
+/// Columns that are left of wide embeddings before neighbors are looked for.
 const COMPONENTS: usize = 50;
 
-/// About how many neighbours count; less for small networks.
+/// About how many neighbors count; less for small networks.
 const PERPLEXITY: f64 = 30.0;
 
 /// Two nodes have no shape, and three no more than a triangle.
@@ -35,13 +35,13 @@ const FEWEST: usize = 4;
 /// How far a layout is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Nodes whose neighbours are found, and all nodes.
+    /// Nodes whose neighbors are found, and all nodes.
     Neighbors(usize, usize),
     /// Iterations done, and all iterations.
     Descent(usize, usize),
 }
 
-/// Places the nodes in the plane. Coordinates lie in [-1, 1], centred; `None` for nodes with a zero vector.
+/// Places the nodes in the plane. Coordinates lie in [-1, 1], centered; `None` for nodes with a zero vector.
 ///
 /// # Errors
 /// [`crate::Error::Interrupted`] when `watch` breaks.
@@ -63,8 +63,8 @@ pub fn layout(
     let points = if placed.len() < FEWEST {
         start
     } else {
-        let neighbours = affinity::nearest(&components, placed.len(), PERPLEXITY, pool, watch)?;
-        let affinities = affinity::affinities(&neighbours, placed.len(), PERPLEXITY, pool);
+        let neighbors = affinity::nearest(&components, placed.len(), PERPLEXITY, pool, watch)?;
+        let affinities = affinity::affinities(&neighbors, placed.len(), PERPLEXITY, pool);
         tsne::descend(&affinities, start, pool, watch)?
     };
     let mut places = vec![None; embedding.rows()];

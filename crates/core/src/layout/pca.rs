@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use crate::linalg::eigen;
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 use crate::parallel::Pool;
 
 /// Rows of C that a task computes together, while a row of X is in the cache.
@@ -45,7 +45,7 @@ fn covariance(x: &[f32], rows: usize, means: &[f64], pool: &Pool) -> Vec<f64> {
     let mut covariance = vec![0.0; dim * dim];
     let band = |(index, band): (usize, &mut [f64])| {
         let first = index * BAND;
-        vectorised(
+        vectorized(
             #[inline(always)]
             || add_products(x, dim, first, band),
         );

@@ -1,4 +1,4 @@
-//! The repulsion between all points of the plane, by Barnes and Hut: what is far is taken as one point at its centre.
+//! The repulsion between all points of the plane, by Barnes and Hut: what is far is taken as one point at its center.
 //!
 //! For point i: `Z_i = sum_j 1 / (1 + d^2)` and `F_i = sum_j (y_i - y_j) / (1 + d^2)^2`. Points are sorted along a
 //! Z-shaped curve, so that sixteen in a row are close to each other: they walk through the tree together, a cell is
@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 
 /// Points that walk together.
 const LANES: usize = 16;
@@ -25,7 +25,7 @@ const LEAF: usize = 8;
 /// What the points do to each other.
 pub(super) struct Repulsion {
     /// `sum_i Z_i`.
-    pub(super) normaliser: f64,
+    pub(super) normalizer: f64,
     /// `F_i`, in the order of the points.
     pub(super) forces: Vec<[f32; 2]>,
 }
@@ -40,14 +40,14 @@ pub(super) fn repulsion(points: &[[f32; 2]]) -> Repulsion {
     for (&at, &force) in tree.order.iter().zip(of_points) {
         forces[at as usize] = force;
     }
-    Repulsion { normaliser: groups.iter().map(|group| group.1).sum(), forces }
+    Repulsion { normalizer: groups.iter().map(|group| group.1).sum(), forces }
 }
 
 /// A square with points in it. Cells are in the order of a walk: the first part of a cell follows it.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// Where its points have their centre.
-    centre: [f32; 2],
+    /// Where its points have their center.
+    center: [f32; 2],
     mass: f32,
     /// Its side, squared.
     size: f32,
@@ -94,7 +94,7 @@ impl Tree {
         let own = self.cells.len();
         let whole = last - first <= LEAF || depth == BITS;
         let leaf = whole.then_some([first as u32, last as u32]);
-        self.cells.push(Cell { centre: [0.0; 2], mass: 0.0, size, next: 0, leaf });
+        self.cells.push(Cell { center: [0.0; 2], mass: 0.0, size, next: 0, leaf });
         let mut sums = [0.0f64; 3];
         if whole {
             for point in &self.points[first..last] {
@@ -116,7 +116,7 @@ impl Tree {
         }
         let next = self.cells.len() as u32;
         let cell = &mut self.cells[own];
-        cell.centre = [(sums[0] / sums[2]) as f32, (sums[1] / sums[2]) as f32];
+        cell.center = [(sums[0] / sums[2]) as f32, (sums[1] / sums[2]) as f32];
         (cell.mass, cell.next) = (sums[2] as f32, next);
         sums
     }
@@ -128,13 +128,13 @@ impl Tree {
         for (lane, point) in group.iter().enumerate() {
             (lanes[0][lane], lanes[1][lane]) = (point[0], point[1]);
         }
-        let [x, y, z] = vectorised(
+        let [x, y, z] = vectorized(
             #[inline(always)]
             || sum_up(&lanes, list),
         );
         // Each point met itself at distance 0, which added 1 to its Z and nothing to its force.
-        let normaliser = z[..group.len()].iter().map(|&z| f64::from(z) - 1.0).sum();
-        ((0..group.len()).map(|lane| [x[lane], y[lane]]).collect(), normaliser)
+        let normalizer = z[..group.len()].iter().map(|&z| f64::from(z) - 1.0).sum();
+        ((0..group.len()).map(|lane| [x[lane], y[lane]]).collect(), normalizer)
     }
 
     /// Lists what the group is repelled by: far cells, and the points of near ones.
@@ -145,10 +145,10 @@ impl Tree {
         let mut at = 0;
         while let Some(cell) = self.cells.get(at) {
             let gap =
-                |axis: usize| (low[axis] - cell.centre[axis]).max(cell.centre[axis] - high[axis]).max(0.0);
+                |axis: usize| (low[axis] - cell.center[axis]).max(cell.center[axis] - high[axis]).max(0.0);
             let distance = gap(0) * gap(0) + gap(1) * gap(1);
             if cell.size < FAR * distance {
-                list.push([cell.centre[0], cell.centre[1], cell.mass]);
+                list.push([cell.center[0], cell.center[1], cell.mass]);
                 at = cell.next as usize;
             } else if let Some([first, last]) = cell.leaf {
                 let points = &self.points[first as usize..last as usize];
@@ -165,9 +165,9 @@ impl Tree {
 #[inline(always)]
 fn sum_up(points: &[[f32; LANES]; 2], list: &[Mass]) -> [[f32; LANES]; 3] {
     let [mut x, mut y, mut z] = [[0.0f32; LANES]; 3];
-    for &[centre_x, centre_y, mass] in list {
+    for &[center_x, center_y, mass] in list {
         for lane in 0..LANES {
-            let (dx, dy) = (points[0][lane] - centre_x, points[1][lane] - centre_y);
+            let (dx, dy) = (points[0][lane] - center_x, points[1][lane] - center_y);
             let near = 1.0 / (1.0 + dx * dx + dy * dy);
             let pull = mass * near;
             let push = pull * near;
@@ -195,7 +195,7 @@ mod tests {
 
     fn scattered(count: usize, width: f64) -> Vec<[f32; 2]> {
         let key = Key::new(2);
-        // Denser towards a corner, as real pictures are somewhere.
+        // Denser toward a corner, as real pictures are somewhere.
         (0..count).map(|at| [0, 1].map(|axis| (width * unit_f64(key.at(at, axis)).powi(3)) as f32)).collect()
     }
 
@@ -219,7 +219,7 @@ mod tests {
             let points = scattered(count, width);
             let (z, expected) = naive(&points);
             let found = repulsion(&points);
-            assert!((found.normaliser - z).abs() <= 1e-2 * z + 1e-9, "{count}: {} {z}", found.normaliser);
+            assert!((found.normalizer - z).abs() <= 1e-2 * z + 1e-9, "{count}: {} {z}", found.normalizer);
             let size =
                 |forces: &mut dyn Iterator<Item = f64>| forces.map(|force| force * force).sum::<f64>().sqrt();
             let error = size(
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn points_in_one_place_end_the_division() {
         let found = repulsion(&[[3.0, 3.0]; 100]);
-        assert_eq!(found.normaliser, 9900.0);
+        assert_eq!(found.normalizer, 9900.0);
         assert!(found.forces.iter().flatten().all(|&force| force == 0.0));
     }
 

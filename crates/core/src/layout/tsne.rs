@@ -1,6 +1,6 @@
 //! t-SNE: moves points until near points are those with high affinity.
 //!
-//! Minimises the divergence of `q_ij ~ 1 / (1 + |y_i - y_j|^2)` from the affinities `p_ij` by gradient descent,
+//! Minimizes the divergence of `q_ij ~ 1 / (1 + |y_i - y_j|^2)` from the affinities `p_ij` by gradient descent,
 //! `dy_i = sum_j p_ij n_ij (y_i - y_j) - F_i / Z` with `n_ij = 1 / (1 + d^2)` and the repulsion `F`, `Z`; with
 //! momentum, with a gain per coordinate, and with exaggerated affinities in the first iterations, in which clusters
 //! find together (van der Maaten and Hinton; the step size of Belkina et al.).
@@ -44,7 +44,7 @@ pub(super) fn descend(
             };
             moving.par_iter_mut().enumerate().map(moved).collect()
         });
-        centre(&mut points);
+        center(&mut points);
         if watch(Step::Descent(iteration + 1, ITERATIONS)).is_break() {
             return Err(Error::Interrupted);
         }
@@ -88,12 +88,12 @@ fn gradient(
         attraction[0] += pull * dx;
         attraction[1] += pull * dy;
     }
-    let push = (1.0 / repulsion.normaliser) as f32;
+    let push = (1.0 / repulsion.normalizer) as f32;
     [0, 1].map(|axis| exaggeration * attraction[axis] - push * repulsion.forces[at][axis])
 }
 
 /// Keeps the middle where it is, or the picture drifts away.
-fn centre(points: &mut [[f32; 2]]) {
+fn center(points: &mut [[f32; 2]]) {
     for axis in 0..2 {
         let sum: f64 = points.iter().map(|point| f64::from(point[axis])).sum();
         let mean = (sum / points.len() as f64) as f32;

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::kernels::vectorised;
+use super::kernels::vectorized;
 use super::vector;
 
 /// Rows of a matrix that a task changes.
@@ -41,8 +41,8 @@ pub(crate) fn symmetric(mut matrix: Vec<f64>, rows: usize, count: usize) -> Eige
     if size > 0.0 {
         matrix.iter_mut().for_each(|x| *x /= size);
     }
-    let (mut tridiagonal, reflections) = tridiagonalise(matrix, rows);
-    let rotations = diagonalise(&mut tridiagonal);
+    let (mut tridiagonal, reflections) = tridiagonalize(matrix, rows);
+    let rotations = diagonalize(&mut tridiagonal);
     let mut order: Vec<usize> = (0..rows).collect();
     order.sort_by(|&a, &b| tridiagonal.diagonal[b].total_cmp(&tridiagonal.diagonal[a]));
     let turned = turned_identity(rows, &rotations);
@@ -57,7 +57,7 @@ pub(crate) fn symmetric(mut matrix: Vec<f64>, rows: usize, count: usize) -> Eige
     Eigen { values: order.iter().map(|&at| tridiagonal.diagonal[at] * size).collect(), vectors }
 }
 
-/// A symmetric matrix with nothing beyond the neighbours of its diagonal.
+/// A symmetric matrix with nothing beyond the neighbors of its diagonal.
 struct Tridiagonal {
     diagonal: Vec<f64>,
     /// `beside[i]` is in row i and column i + 1; the last is zero.
@@ -92,7 +92,7 @@ impl Reflection {
     }
 }
 
-fn tridiagonalise(mut matrix: Vec<f64>, rows: usize) -> (Tridiagonal, Vec<Reflection>) {
+fn tridiagonalize(mut matrix: Vec<f64>, rows: usize) -> (Tridiagonal, Vec<Reflection>) {
     let mut found = Tridiagonal { diagonal: Vec::with_capacity(rows), beside: Vec::with_capacity(rows) };
     let mut reflections = Vec::with_capacity(rows.saturating_sub(2));
     for at in 0..rows {
@@ -138,7 +138,7 @@ struct Rotation {
 }
 
 /// Makes T diagonal, and says by which rotations.
-fn diagonalise(t: &mut Tridiagonal) -> Vec<Rotation> {
+fn diagonalize(t: &mut Tridiagonal) -> Vec<Rotation> {
     let mut rotations = Vec::new();
     // The reduction to T left errors of this size. Matrices of a low rank have whole blocks of them, in which a number
     // beside the diagonal would never become small against those on it.
@@ -204,7 +204,7 @@ fn turned_identity(rows: usize, rotations: &[Rotation]) -> Vec<Vec<f64>> {
         for (column, at) in (part * TASK_COLUMNS..rows).take(TASK_COLUMNS).enumerate() {
             vectors[at * TASK_COLUMNS + column] = 1.0;
         }
-        vectorised(
+        vectorized(
             #[inline(always)]
             || turn_all(&mut vectors, rotations),
         );
@@ -225,7 +225,7 @@ fn turn_all(vectors: &mut [f64], rotations: &[Rotation]) {
 
 /// The inner product, on wide vectors.
 fn product(a: &[f64], b: &[f64]) -> f64 {
-    vectorised(
+    vectorized(
         #[inline(always)]
         || vector::product(a, b),
     )
@@ -233,7 +233,7 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
 
 /// `sum += factor x`, likewise.
 fn add_multiple(sum: &mut [f64], factor: f64, x: &[f64]) {
-    vectorised(
+    vectorized(
         #[inline(always)]
         || vector::add_multiple(sum, factor, x),
     );
@@ -241,7 +241,7 @@ fn add_multiple(sum: &mut [f64], factor: f64, x: &[f64]) {
 
 /// `sum += factors[0] x + factors[1] y`.
 fn add_two_multiples(sum: &mut [f64], factors: [f64; 2], x: &[f64], y: &[f64]) {
-    vectorised(
+    vectorized(
         #[inline(always)]
         || {
             let numbers = sum.iter_mut().zip(x).zip(y);

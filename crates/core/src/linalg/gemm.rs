@@ -12,7 +12,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::Real;
-use super::kernels::vectorised;
+use super::kernels::vectorized;
 
 /// Rows of B that are read together: each number of C is loaded and stored once for so many products.
 const GROUP: usize = 8;
@@ -94,7 +94,7 @@ pub(crate) fn add_product<T: Real>(a: Operand<'_, T>, b: Operand<'_, T>, c: &mut
         for from in (0..a.cols).step_by(DEPTH) {
             let inner = from..a.cols.min(from + DEPTH);
             packed.lay_out(a, b, rows.clone(), inner, cols.clone());
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || packed.add_to(&mut block.rows),
             );

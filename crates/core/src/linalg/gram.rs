@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::dense::LANES;
-use super::kernels::{add_multiple, for_each_window, vectorised};
+use super::kernels::{add_multiple, for_each_window, vectorized};
 use super::{Dense, Real};
 
 /// Rows whose sums one task forms.
@@ -21,7 +21,7 @@ pub(crate) fn gram<T: Real>(x: &Dense<T>) -> Vec<f64> {
         .padded()
         .par_chunks(CHUNK_ROWS * stride)
         .map(|rows| {
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || gram_of_chunk(rows, stride),
             )

@@ -11,7 +11,7 @@ use super::{Dense, Real, Tiles};
 /// Runs `f` with the widest vectors of this machine. `f` and all it calls must be `inline(always)`: what is not
 /// inlined is compiled for the baseline.
 #[inline(always)]
-pub(crate) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorized<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(test)]
     if PORTABLE.load(std::sync::atomic::Ordering::Relaxed) {
         return f();
@@ -47,7 +47,7 @@ pub(super) use for_each_window;
 /// Adds `R Vᵀ` for the rows of one block to `out` (block rows x stride). `v_t` is V transposed: a row per column of R.
 pub(crate) fn add_products<T: Real>(block: &Block<T>, panel: usize, v_t: &Dense<T>, out: &mut [T]) {
     let stride = v_t.stride();
-    for_each_window!(stride, |offset, WIDTH| vectorised(
+    for_each_window!(stride, |offset, WIDTH| vectorized(
         #[inline(always)]
         || {
             // The known stride of the usual case lets the compiler fold the address arithmetic.
@@ -137,7 +137,7 @@ fn add_to<T: Real>(sum: &mut [T], part: &[T]) {
 /// Adds `(Uᵀ R)ᵀ` for the columns of one panel to `out` (panel columns x stride), row by row of R.
 pub(crate) fn add_transposed_products<T: Real>(tiles: &Tiles<T>, index: usize, u: &Dense<T>, out: &mut [T]) {
     let stride = u.stride();
-    for_each_window!(stride, |offset, WIDTH| vectorised(
+    for_each_window!(stride, |offset, WIDTH| vectorized(
         #[inline(always)]
         || {
             if stride == WIDTH {
@@ -202,7 +202,7 @@ pub(crate) fn subtract_and_clip<T: Real>(
     v_t: &Dense<T>,
     scale: T,
 ) {
-    with_stride!(v_t.stride(), |STRIDE| vectorised(
+    with_stride!(v_t.stride(), |STRIDE| vectorized(
         #[inline(always)]
         || subtract_rows::<T, STRIDE>(block, panel, u_rows, v_t, scale)
     ));
@@ -236,7 +236,7 @@ pub(crate) fn fit_on_pattern<T: Real>(
     u_rows: &[T],
     v_t: &Dense<T>,
 ) -> (f64, f64) {
-    with_stride!(v_t.stride(), |STRIDE| vectorised(
+    with_stride!(v_t.stride(), |STRIDE| vectorized(
         #[inline(always)]
         || fit_of_rows::<T, STRIDE>(block, panel, u_rows, v_t)
     ))

@@ -1,7 +1,7 @@
 //! Matrices and the loops over them. Knows nothing of networks, files or ranks.
 //!
 //! - [`Csr`]: sparse rows, the form in which matrices come and go.
-//! - [`Tiles`]: the form in which they are factorised: row blocks x column panels that fit the first cache.
+//! - [`Tiles`]: the form in which they are factorized: row blocks x column panels that fit the first cache.
 //! - [`Dense`]: tall, narrow factors with padded rows.
 //! - `svd`: the leading singular values and vectors of tiles; `eigen`: those of small symmetric matrices.
 //! - `kernels`: the passes over tiles; `gram`: small products of factors; `gemm`: products of wide dense matrices;

@@ -1,4 +1,4 @@
-//! A sparse matrix cut into row blocks and column panels, the form in which it is factorised.
+//! A sparse matrix cut into row blocks and column panels, the form in which it is factorized.
 //!
 //! A panel is so narrow that its rows of V stay in the first cache while a block's entries stream by, and that
 //! 16 bits hold a column. An entry takes six bytes in f32, plus four bytes for each pair of row and panel.

@@ -1,6 +1,6 @@
 //! Two loops over vectors of any length, for code that has no kernel of its own.
 //!
-//! Both are to be inlined into a `vectorised` closure where speed counts. Sums have eight lanes that are added in a fixed
+//! Both are to be inlined into a `vectorized` closure where speed counts. Sums have eight lanes that are added in a fixed
 //! order at the end, and there is no FMA: the width of the machine's vectors changes no bit.
 
 use super::Real;
@@ -38,7 +38,7 @@ pub(crate) fn add_multiple<T: Real>(sum: &mut [T], factor: T, x: &[T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::kernels::vectorised;
+    use crate::linalg::kernels::vectorized;
     use crate::random::{Key, unit_f64};
 
     #[test]
@@ -51,12 +51,12 @@ mod tests {
             let naive: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
             assert!((product(&a, &b) - naive).abs() < 1e-14);
             let mut sum = a.clone();
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || add_multiple(&mut sum, 3.0, &b),
             );
             assert!(sum.iter().zip(&a).zip(&b).all(|((sum, a), b)| *sum == a + 3.0 * b));
-            let wide = vectorised(
+            let wide = vectorized(
                 #[inline(always)]
                 || product(&a, &b),
             );

@@ -1,7 +1,7 @@
 //! BoostNE and NMF-con: MNMF's own machinery on one view at a time.
 //!
 //! BoostNE explains `M` greedily, `R^1 = M`, `R^(l+1) = max(R^l - U^l V^l, 0)`, and puts the U^l side by side: MNMF
-//! with one view and no consensus stage. NMF-con factorises every `M_k` once and puts the U_k side by side, `dim`
+//! with one view and no consensus stage. NMF-con factorizes every `M_k` once and puts the U_k side by side, `dim`
 //! columns for each view: K times the columns that others have. With one stage the two are the same.
 
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ use crate::stages;
 pub struct BoostNe {
     /// Stages, `dim / stages` columns each.
     pub stages: usize,
-    /// How the matrix is made and factorised.
+    /// How the matrix is made and factorized.
     #[serde(flatten)]
     pub nmf: Nmf,
 }
@@ -27,7 +27,7 @@ pub struct BoostNe {
 /// Settings of NMF-con.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NmfCon {
-    /// How the matrices are made and factorised.
+    /// How the matrices are made and factorized.
     #[serde(flatten)]
     pub nmf: Nmf,
 }

@@ -128,12 +128,12 @@ macro_rules! register {
 register! {
     DeepWalk(DeepWalk) = "deepwalk", Single, "vectors of nodes that meet on random walks are alike";
     NetMf(NetMf) = "netmf", Single, "singular vectors of each view's proximity matrix";
-    BoostNe(BoostNe) = "boostne", Single, "factorisations in stages, each of what the last left over";
+    BoostNe(BoostNe) = "boostne", Single, "factorizations in stages, each of what the last left over";
     Pte(Pte) = "pte", Heterogeneous, "edges of all views predict their targets, which have one vector for all views";
     Metapath2Vec(Metapath2Vec) = "metapath2vec", Heterogeneous, "walks that take the views in turn";
-    NmfCon(NmfCon) = "nmf-con", Multi, "one factorisation of each view, side by side: dim columns for each";
+    NmfCon(NmfCon) = "nmf-con", Multi, "one factorization of each view, side by side: dim columns for each";
     Mne(Mne) = "mne", Multi, "one vector from the walks of all views, and a small extra from each";
-    MultiNmf(MultiNmf) = "multinmf", Multi, "a factorisation of each view, drawn towards a consensus of all";
+    MultiNmf(MultiNmf) = "multinmf", Multi, "a factorization of each view, drawn toward a consensus of all";
     TuckEr(TuckEr) = "tucker", Multi, "the views as one tensor, decomposed after Tucker by a small neural network";
     MtneC(MtneC) = "mtne-c", Multi, "(reconstructed) common columns and each view's own, together scored on edges";
     Mve(Mve) = "mve", Multi, "vectors of each view that vote for a common one, by attention where labels are given";

@@ -1,7 +1,7 @@
 //! MTNE-C, reconstructed: node i is `[c_i; u_i^k]` in view k, a common part and one of that view alone.
 //!
 //! Neither program nor equations of the original (Xu, Wei, Cao and Yu, "Multi-task network embedding", 2017) could be
-//! had, only its abstract: embeddings of each network, learnt together through an embedding that all share. This is the
+//! had, only its abstract: embeddings of each network, learned together through an embedding that all share. This is the
 //! bilinear reading of that: the score of (i, j) in view k is `s = c_i c_j + u_i^k u_j^k`, and the loss
 //!
 //! ```text
@@ -247,7 +247,7 @@ impl MtneC {
                 train(&mut tables, corpus, turns.blocks(at, turn), &training, &decay, watch)?;
             }
         }
-        // The last view has what all have learnt; it goes round once more, up to the last view.
+        // The last view has what all have learned; it goes round once more, up to the last view.
         (0..trained.len() - 1).for_each(|at| hand_on(&mut trained, at, widths));
         Ok(trained)
     }

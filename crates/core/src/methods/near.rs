@@ -1,4 +1,4 @@
-//! The proximity matrices of views, for the methods that factorise them.
+//! The proximity matrices of views, for the methods that factorize them.
 
 use std::ops::ControlFlow;
 

@@ -35,13 +35,13 @@ pub enum Factor {
     /// Singular vectors.
     #[default]
     Svd,
-    /// The left factor of a non-negative factorisation.
+    /// The left factor of a non-negative factorization.
     Nmf,
 }
 
 named! { Factor:
     Svd = "svd", "singular vectors, as published";
-    Nmf = "nmf", "one non-negative factorisation, which is boostne with one stage";
+    Nmf = "nmf", "one non-negative factorization, which is boostne with one stage";
 }
 
 /// Settings of NetMF.
@@ -89,10 +89,10 @@ fn check_iterations(iterations: usize) -> Result<()> {
 fn embed(matrices: &[&Tiles<f32>], iterations: usize, task: &mut Task<'_, '_>) -> Result<Vec<f32>> {
     let done = AtomicU64::new(0f64.to_bits());
     let dim = task.dim;
-    let work = |cancelled: &AtomicBool| {
+    let work = |canceled: &AtomicBool| {
         truncated(matrices, dim, iterations, &|share| {
             done.store(share.to_bits(), Ordering::Relaxed);
-            !cancelled.load(Ordering::Relaxed)
+            !canceled.load(Ordering::Relaxed)
         })
     };
     let pool = task.pool;

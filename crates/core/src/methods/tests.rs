@@ -49,9 +49,9 @@ fn names_and_settings_go_both_ways() {
         let paper = Model::new(method, Preset::Paper, &Map::new()).unwrap();
         paper.check().unwrap();
         let told =
-            Model::new(method, Preset::Default, &values(json!({"colour": 1}))).unwrap_err().to_string();
+            Model::new(method, Preset::Default, &values(json!({"color": 1}))).unwrap_err().to_string();
         assert!(
-            told.starts_with(&format!("{} has no setting \"colour\"; it has dim", method.name())),
+            told.starts_with(&format!("{} has no setting \"color\"; it has dim", method.name())),
             "{told}"
         );
         let told = Model::new(method, Preset::Default, &values(json!({"dim": "x"}))).unwrap_err().to_string();

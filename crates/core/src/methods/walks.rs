@@ -54,21 +54,21 @@ impl<'a> Steps<'a> {
         Steps { adjacency, sums }
     }
 
-    /// A neighbour; none where there is no edge.
+    /// A neighbor; none where there is no edge.
     pub(super) fn next(&self, node: u32, stream: &mut Stream) -> Option<u32> {
-        let (neighbours, _) = self.adjacency.row(node as usize);
-        let last = neighbours.len().checked_sub(1)?;
+        let (neighbors, _) = self.adjacency.row(node as usize);
+        let last = neighbors.len().checked_sub(1)?;
         let bits = stream.next_u64();
         let at = match &self.sums {
             // Without the rejection that would make it exact: it is off by less than the degree / 2^64.
-            None => ((u128::from(bits) * neighbours.len() as u128) >> 64) as usize,
+            None => ((u128::from(bits) * neighbors.len() as u128) >> 64) as usize,
             Some(sums) => {
-                let sums = &sums[self.adjacency.indptr()[node as usize]..][..neighbours.len()];
+                let sums = &sums[self.adjacency.indptr()[node as usize]..][..neighbors.len()];
                 let wanted = unit_f64(bits) * sums[last];
                 sums.partition_point(|&sum| sum <= wanted).min(last)
             }
         };
-        Some(neighbours[at])
+        Some(neighbors[at])
     }
 }
 

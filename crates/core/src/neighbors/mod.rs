@@ -1,10 +1,10 @@
-//! The nodes whose vectors point the same way: exact neighbours by cosine.
+//! The nodes whose vectors point the same way: exact neighbors by cosine.
 //!
 //! Every pair is compared; the time is `queries x nodes x dim`. Nodes with a zero vector have no direction, so they
-//! have no neighbours and are nobody's. Where no number is below 0, a cosine of 0 means that two nodes have nothing in
-//! common, and they are no neighbours either; where numbers have both signs, it means no more than any other.
+//! have no neighbors and are nobody's. Where no number is below 0, a cosine of 0 means that two nodes have nothing in
+//! common, and they are no neighbors either; where numbers have both signs, it means no more than any other.
 //!
-//! Invariant: the same neighbours in the same order for any number of threads; equals in row order.
+//! Invariant: the same neighbors in the same order for any number of threads; equals in row order.
 
 mod search;
 
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn signed_vectors_have_neighbours_on_the_other_side() {
+    fn signed_vectors_have_neighbors_on_the_other_side() {
         let rows = [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0; 3]];
         let found: Vec<(u32, f32)> =
             near(&rows, 0, 9).iter().map(|near| (near.node, near.similarity)).collect();

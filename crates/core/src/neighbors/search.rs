@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
-use crate::linalg::kernels::{add_multiple, vectorised};
+use crate::linalg::kernels::{add_multiple, vectorized};
 use crate::parallel::Pool;
 
 /// Queries side by side.
@@ -51,8 +51,8 @@ pub(crate) fn search(
 ) -> Result<Vec<Vec<Scored>>> {
     assert_eq!(rows.values.len(), rows.bias.len() * rows.dim, "a row of {} numbers for each bias", rows.dim);
     let tasks: Vec<&[u32]> = queries.chunks(LANES * GROUPS).collect();
-    let task = |(): &mut (), index: usize, cancelled: &AtomicBool| {
-        search_block(rows, tasks[index], count, cancelled)
+    let task = |(): &mut (), index: usize, canceled: &AtomicBool| {
+        search_block(rows, tasks[index], count, canceled)
     };
     let found = pool
         .map_watched(tasks.len(), || (), task, &mut |done| watch((done * LANES * GROUPS).min(queries.len())));
@@ -63,7 +63,7 @@ fn search_block(
     rows: &Rows<'_>,
     queries: &[u32],
     count: usize,
-    cancelled: &AtomicBool,
+    canceled: &AtomicBool,
 ) -> Option<Vec<Vec<Scored>>> {
     let groups: Vec<&[u32]> = queries.chunks(LANES).collect();
     let side_by_side: Vec<Vec<[f32; LANES]>> = groups.iter().map(|group| transposed(rows, group)).collect();
@@ -71,7 +71,7 @@ fn search_block(
     // Whole steps, so that no candidate is computed twice.
     let panel = (PANEL / rows.dim.max(1)).max(1).next_multiple_of(STEP);
     for first in (0..rows.bias.len()).step_by(panel) {
-        if cancelled.load(Ordering::Relaxed) {
+        if canceled.load(Ordering::Relaxed) {
             return None;
         }
         let last = (first + panel).min(rows.bias.len());
@@ -105,7 +105,7 @@ fn scores(rows: &Rows<'_>, group: &[[f32; LANES]], first: usize, last: usize) ->
     // Beyond the last candidate the last one is taken again, and not looked at.
     let row = |step: usize| &rows.values[(first + step).min(last - 1) * dim..][..dim];
     let candidates: [&[f32]; STEP] = std::array::from_fn(row);
-    let mut sums = vectorised(
+    let mut sums = vectorized(
         #[inline(always)]
         || products(group, candidates),
     );

@@ -153,7 +153,7 @@ impl Scratch {
     }
 }
 
-/// Merges neighbours of equal column; returns how many entries are left, at the front.
+/// Merges neighbors of equal column; returns how many entries are left, at the front.
 fn merge_row(cols: &mut [u32], values: &mut [f64], duplicates: Duplicates) -> usize {
     let mut kept = 0;
     for place in 0..cols.len() {

@@ -1,6 +1,6 @@
-//! One stage: several sparse matrices factorised with a common left factor.
+//! One stage: several sparse matrices factorized with a common left factor.
 //!
-//! Minimises `sum_k alpha_k^gamma ||R_k - U V_k||^2` over U, V_k >= 0 and alpha on the simplex. With one target
+//! Minimizes `sum_k alpha_k^gamma ||R_k - U V_k||^2` over U, V_k >= 0 and alpha on the simplex. With one target
 //! this is plain NMF, so the unique stage is the consensus stage on one view. A target may itself be a sum of
 //! matrices, `R = R_1 + R_2 + ...`, which is never formed: its products with factors are sums too.
 //!
@@ -113,7 +113,7 @@ pub struct Iteration<'a> {
     pub weights: &'a [f64],
 }
 
-/// Factorises the targets from a given start.
+/// Factorizes the targets from a given start.
 ///
 /// All targets have the rows of `start.u` and as many columns as `start.v_t` has rows. An iteration takes time
 /// in proportion to the entries times the width. When the observer breaks, the result is `Error::Interrupted`.

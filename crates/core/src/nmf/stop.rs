@@ -40,7 +40,7 @@ impl Convergence {
     }
 
     fn fell_too_little(&mut self, log_objective: f64, errors: &[f64]) -> bool {
-        // Below one the weights maximise, so the objective need not fall; the plain sum tells more.
+        // Below one the weights maximize, so the objective need not fall; the plain sum tells more.
         let log = if self.gamma < 1.0 { libm::log(errors.iter().sum()) } else { log_objective };
         let last = self.last.replace(log);
         last.is_some_and(|last| -libm::expm1(log - last) < self.tol)

@@ -1,14 +1,14 @@
 //! One update of a factor from its numerators and a small Gram matrix; it never sees the matrix itself.
 //!
 //! For rows `x` of U with `b = R Vᵀ` and `G = V Vᵀ` (for V the same with U's): `mu` multiplies by the quotient
-//! `x <- x * b / (x G)`; `hals` minimises over one column after the other, `x_t <- max(x_t - (x G - b)_t / G_tt, 0)`.
+//! `x <- x * b / (x G)`; `hals` minimizes over one column after the other, `x_t <- max(x_t - (x G - b)_t / G_tt, 0)`.
 //!
 //! Rows do not depend on each other, so sixteen are turned into columns and updated together: the additions run
 //! along the columns of `G`, and nothing has to be summed across a vector.
 
 use crate::config::Solver;
 use crate::linalg::Real;
-use crate::linalg::kernels::{add_multiple, vectorised};
+use crate::linalg::kernels::{add_multiple, vectorized};
 
 /// Rows that are updated together.
 const TOGETHER: usize = 16;
@@ -71,7 +71,7 @@ fn update_together<T: Real>(
 ) {
     let width = gram.len().isqrt();
     assert_eq!(width * width, gram.len(), "the Gram matrix is square");
-    vectorised(
+    vectorized(
         #[inline(always)]
         || {
             let mut columns = vec![[T::ZERO; TOGETHER]; width];

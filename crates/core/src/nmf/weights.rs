@@ -1,6 +1,6 @@
 //! How much each view counts in a consensus stage.
 //!
-//! For `gamma > 1` the weights `alpha` minimise `sum_k alpha_k^gamma W_k` on the simplex, where `W_k` is the
+//! For `gamma > 1` the weights `alpha` minimize `sum_k alpha_k^gamma W_k` on the simplex, where `W_k` is the
 //! error of view k: `alpha_k ~ W_k^(1 / (1 - gamma))`. For `0 < gamma < 1` the same formula gives the maximum
 //! (the paper's grid has such values). At `gamma = 1` all weight falls on the smallest error.
 //!

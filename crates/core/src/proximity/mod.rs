@@ -1,4 +1,4 @@
-//! How near two nodes are in a view: the matrix that is factorised.
+//! How near two nodes are in a view: the matrix that is factorized.
 //!
 //! `X = vol / (b T) * (P + P^2 + ... + P^T) D^-1` with `P = D^-1 A`, and `M = log(max(X, 1))`: DeepWalk's matrix
 //! for a window of T steps and b negative samples. Only pairs that meet more than b times as often as chance
@@ -71,9 +71,9 @@ pub(crate) fn row_blocks<T: Real>(
 ) -> Result<Rows<T>> {
     let walk = Walk::<T>::new(view, settings);
     let count = rows.len().div_ceil(BLOCK_ROWS);
-    let task = |scratch: &mut Scratch<T>, index: usize, cancelled: &AtomicBool| {
+    let task = |scratch: &mut Scratch<T>, index: usize, canceled: &AtomicBool| {
         let first = rows.start + index * BLOCK_ROWS;
-        walk.block(first..(first + BLOCK_ROWS).min(rows.end), scratch, cancelled)
+        walk.block(first..(first + BLOCK_ROWS).min(rows.end), scratch, canceled)
     };
     let done = pool.map_watched(count, || Scratch::new(walk.nodes()), task, &mut |done| {
         watch((done * BLOCK_ROWS).min(rows.len()))
@@ -105,11 +105,11 @@ pub(crate) fn sample(
 ) -> Result<Sample> {
     let walk = Walk::<f32>::new(view, settings);
     let groups: Vec<&[usize]> = rows.chunks(TOGETHER).collect();
-    let task = |scratch: &mut Scratch<f32>, index: usize, cancelled: &AtomicBool| {
+    let task = |scratch: &mut Scratch<f32>, index: usize, canceled: &AtomicBool| {
         let began = Instant::now();
         let mut ends = Vec::new();
         scratch.clear();
-        walk.group(groups[index].iter().copied(), scratch, cancelled, &mut |end| ends.push(end))?;
+        walk.group(groups[index].iter().copied(), scratch, canceled, &mut |end| ends.push(end))?;
         let mut from = 0;
         let count = |to| count_by_value(&scratch.values[std::mem::replace(&mut from, to)..to]);
         let counts: Vec<_> = ends.into_iter().map(count).collect();

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Settings;
 use crate::config::Isolated;
-use crate::linalg::kernels::{add_multiple, vectorised};
+use crate::linalg::kernels::{add_multiple, vectorized};
 use crate::linalg::{Csr, Real};
 use crate::network::View;
 
@@ -123,12 +123,12 @@ impl<'a, T: Real> Walk<'a, T> {
         self.degrees.len()
     }
 
-    /// One block of rows, and the largest `b X` in it; `None` once cancelled.
+    /// One block of rows, and the largest `b X` in it; `None` once canceled.
     pub(super) fn block(
         &self,
         rows: Range<usize>,
         scratch: &mut Scratch<T>,
-        cancelled: &AtomicBool,
+        canceled: &AtomicBool,
     ) -> Option<(Csr<T>, f64)> {
         let mut indptr = vec![0];
         let mut largest = 0.0f64;
@@ -136,31 +136,31 @@ impl<'a, T: Real> Walk<'a, T> {
         for first in rows.clone().step_by(TOGETHER) {
             let group = first..(first + TOGETHER).min(rows.end);
             let ends = &mut |end| indptr.push(end);
-            largest = largest.max(self.group(group, scratch, cancelled, ends)?);
+            largest = largest.max(self.group(group, scratch, canceled, ends)?);
         }
         let (indices, values) = (scratch.indices.clone(), scratch.values.clone());
         Some((Csr::new(self.nodes(), indptr, indices, values), largest))
     }
 
     /// Appends up to [`TOGETHER`] rows to the scratch's entries and tells `ends` where each ends; the largest
-    /// `b X` among them, `None` once cancelled.
+    /// `b X` among them, `None` once canceled.
     pub(super) fn group(
         &self,
         rows: impl Iterator<Item = usize> + Clone,
         scratch: &mut Scratch<T>,
-        cancelled: &AtomicBool,
+        canceled: &AtomicBool,
         ends: &mut dyn FnMut(usize),
     ) -> Option<f64> {
         self.first_step(rows.clone(), scratch);
         for _ in 1..self.settings.window {
-            if cancelled.load(Ordering::Relaxed) {
+            if canceled.load(Ordering::Relaxed) {
                 return None;
             }
             self.step(scratch);
         }
         let window = self.settings.window as f64;
         let threshold = T::from_f64(self.settings.negative * window);
-        let most = vectorised(
+        let most = vectorized(
             #[inline(always)]
             || sift(&scratch.now, threshold, &mut scratch.found),
         );
@@ -195,7 +195,7 @@ impl<'a, T: Real> Walk<'a, T> {
     fn step(&self, scratch: &mut Scratch<T>) {
         let Scratch { now, next, reached, .. } = scratch;
         let outward = self.outward.as_ref().filter(|outward| reached.are_few(outward));
-        vectorised(
+        vectorized(
             #[inline(always)]
             || match outward {
                 Some(outward) => go_out(outward, now, next, reached),

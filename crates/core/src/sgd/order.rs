@@ -11,7 +11,7 @@ use super::steps::{Rows, Steps};
 use super::train::episode_blocks;
 use super::{After, Corpus, Fill, Pair, Table, Tables, Training, Tree, update};
 use crate::error::Result;
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 
 /// Pairs that are made ahead.
 const AHEAD: f64 = 65_536.0;
@@ -79,7 +79,7 @@ impl InOrder<'_> {
         };
         let key = self.training.key.with(self.block as u64);
         let mut steps = Steps::new(stride, self.training.negatives, 0, key);
-        vectorised(
+        vectorized(
             #[inline(always)]
             || {
                 for pairs in pairs.chunk_by(|a, b| a.input == b.input) {

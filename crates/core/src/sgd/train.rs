@@ -19,7 +19,7 @@ use super::steps::{Negatives, Rows, Steps};
 use super::table::Taken;
 use super::{After, Corpus, Fill, Pair, Parts, Rate, Table};
 use crate::error::Result;
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 use crate::parallel::Pool;
 use crate::random::Key;
 
@@ -212,7 +212,7 @@ impl Work<'_> {
     fn bucket(&self, parts: &Parts, stride: usize, rows: &mut Rows<'_>, part: usize, out_part: usize) {
         let mut steps = Steps::new(stride, self.training.negatives, out_part, self.key.with(part as u64));
         let sheaf = &self.sheaves[part];
-        vectorised(
+        vectorized(
             #[inline(always)]
             || {
                 for place in 0..sheaf.length() {

@@ -172,7 +172,7 @@ pub(crate) fn product(x: &[f32], y: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::kernels::vectorised;
+    use crate::linalg::kernels::vectorized;
     use crate::random::{Key, unit_f64};
 
     const ROWS: usize = 30;
@@ -280,7 +280,7 @@ mod tests {
         let run = |wide: bool| {
             let (mut x, mut outputs, mut error) = (x.clone(), outputs.clone(), vec![0.0; x.len()]);
             if wide {
-                vectorised(
+                vectorized(
                     #[inline(always)]
                     || update(&mut x, &mut outputs, &list, 0.1, &mut error),
                 );

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{Objective, Piece, Run};
 use crate::comm::{self, Comm};
-use crate::config::{Consensus, Init, Kind, Normalise, Solver, Stage, StopRule};
+use crate::config::{Consensus, Init, Kind, Normalize, Solver, Stage, StopRule};
 use crate::error::Result;
 use crate::linalg::Dense;
 use crate::linalg::sum::squared_norm_of_sum;
@@ -32,9 +32,9 @@ impl<C: Comm> Run<'_, '_, C> {
     fn shared_stage(&mut self, stage: &Stage, active: &[usize]) -> Result<Piece> {
         let began = Instant::now();
         let start = self.shared_start(stage, active)?;
-        let objective = match self.config.normalise {
-            Normalise::Residual => Objective::RelativeErrors,
-            Normalise::None | Normalise::Max => Objective::Errors,
+        let objective = match self.config.normalize {
+            Normalize::Residual => Objective::RelativeErrors,
+            Normalize::None | Normalize::Max => Objective::Errors,
         };
         let factors = self.solve(stage, active, objective, start, &self.settings(Kind::Consensus))?;
         let piece = Piece::new(active, stage.columns.clone(), factors, self.config.scale, began);
@@ -72,7 +72,7 @@ impl<C: Comm> Run<'_, '_, C> {
         if self.config.init == Init::Nmf { self.start_from_views(stage, active, start) } else { Ok(start) }
     }
 
-    /// Each view factorised alone from the common start; U is the mean of theirs.
+    /// Each view factorized alone from the common start; U is the mean of theirs.
     fn start_from_views(
         &mut self,
         stage: &Stage,

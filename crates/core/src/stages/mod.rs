@@ -3,7 +3,7 @@
 //! ```text
 //! R_k <- proximity of view k
 //! for stage in plan:
-//!     consensus: factorise all R_k together      unique: factorise each R_k alone
+//!     consensus: factorize all R_k together      unique: factorize each R_k alone
 //!     R_k <- max(R_k - U V_k, 0)
 //!     columns of U into the embedding
 //! ```
@@ -22,7 +22,7 @@ pub use record::{Fit, OwnWork, Seconds, StageRecord, Stop, ViewRecord};
 
 use crate::checkpoint::Checkpoints;
 use crate::comm::{self, Comm, Local, Timed};
-use crate::config::{Config, Init, Kind, Normalise, Plan, Stage, StopRule};
+use crate::config::{Config, Init, Kind, Normalize, Plan, Stage, StopRule};
 use crate::embedding::{Embedding, Part};
 use crate::error::{Error, Result};
 use crate::linalg::Tiles;
@@ -66,7 +66,7 @@ pub enum Progress<'a> {
         iteration: usize,
         /// Share of the stage's input that is not explained yet.
         error: f64,
-        /// Share of all factorisation that is done, by columns.
+        /// Share of all factorization that is done, by columns.
         done: f64,
     },
     /// A stage (in a unique stage, one view of it) is done.
@@ -128,8 +128,8 @@ impl Config {
         run.all_stages(checkpoints)?;
         let Run { embedding, stages, mut warnings, .. } = run;
         warnings.extend(record::convergence_warning(&stages, self));
-        let seconds = Seconds { proximity: proximity_seconds, factorise: began.elapsed().as_secs_f64() };
-        own.stages_took(seconds.factorise, comm.traffic());
+        let seconds = Seconds { proximity: proximity_seconds, factorize: began.elapsed().as_secs_f64() };
+        own.stages_took(seconds.factorize, comm.traffic());
         let (threads, ranks) = (pool.threads(), comm.size());
         Ok(Fit { embedding, views, stages, warnings, seconds, threads, ranks, own })
     }
@@ -156,7 +156,7 @@ fn all_residuals<C: Comm>(
         let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), pool, &mut watch);
         let found = comm::agree(comm, found)?;
         let mut tiles = pool.run(|| Tiles::from_blocks(rows.len(), nodes, found.blocks));
-        if config.normalise == Normalise::Max {
+        if config.normalize == Normalize::Max {
             let largest = comm::max(comm, tiles.max().into());
             if largest > 0.0 {
                 tiles.scale((1.0 / largest) as f32);
@@ -253,7 +253,7 @@ impl<C: Comm> Run<'_, '_, C> {
         random_start(&means, width, self.rows.clone(), nodes, key.with(0).with(own_u), &v_keys)
     }
 
-    /// Factorises what is left of the given views, with the observer looking on.
+    /// Factorizes what is left of the given views, with the observer looking on.
     fn solve(
         &mut self,
         stage: &Stage,
@@ -340,7 +340,7 @@ impl<C: Comm> Run<'_, '_, C> {
     }
 }
 
-/// What is minimised over several views.
+/// What is minimized over several views.
 #[derive(Clone, Copy)]
 enum Objective {
     /// Their weighted errors.
@@ -378,7 +378,7 @@ mod tests {
         };
         run.all_stages(None).unwrap();
         let Run { embedding, stages, warnings, .. } = run;
-        let seconds = Seconds { proximity: 0.0, factorise: 0.0 };
+        let seconds = Seconds { proximity: 0.0, factorize: 0.0 };
         Fit {
             embedding,
             views: Vec::new(),

@@ -1,4 +1,4 @@
-//! What one factorisation adds to a fit: all that is needed to do it again without computing it again.
+//! What one factorization adds to a fit: all that is needed to do it again without computing it again.
 //!
 //! A stage is one piece (consensus) or one for each view (unique). Applying the pieces of the stages that are done
 //! to the proximity matrices gives the residuals, bit for bit; so pieces are what checkpoints hold.
@@ -11,7 +11,7 @@ use crate::config::{Consensus, Scale};
 use crate::linalg::Dense;
 use crate::nmf::Factors;
 
-/// One factorisation, found and not yet taken away from its views.
+/// One factorization, found and not yet taken away from its views.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     /// The views it was found in.

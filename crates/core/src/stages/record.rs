@@ -35,7 +35,7 @@ pub struct Fit {
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Every factorisation converged.
+    /// Every factorization converged.
     Converged,
     /// At least one used up its iterations.
     MaxIter,
@@ -111,7 +111,7 @@ pub struct Seconds {
     /// Proximity matrices.
     pub proximity: f64,
     /// All stages.
-    pub factorise: f64,
+    pub factorize: f64,
 }
 
 /// What one rank did in a fit.
@@ -151,7 +151,7 @@ pub(super) fn convergence_warning(stages: &[StageRecord], config: &Config) -> Op
     let (all, tol) = (stages.len(), config.tol);
     (open > 0).then(|| {
         format!(
-            "{open} of {all} factorisations used all their iterations before an iteration gained less than tol = {tol}; \
+            "{open} of {all} factorizations used all their iterations before an iteration gained less than tol = {tol}; \
              the result is usable, --max-iter with a higher number may improve it"
         )
     })

@@ -12,7 +12,7 @@ use manyview::evaluate::{EvaluationRecord, Labels, Step};
 use manyview::io::{NpyMatrix, read_embedding};
 use manyview::network::Nodes;
 
-use super::{command_line, tell_unknown, tell_unlabelled};
+use super::{command_line, tell_unknown, tell_unlabeled};
 use crate::args::{EvaluateArgs, EvaluateTask, VectorArgs};
 use crate::interrupt;
 use crate::ui::{Reporter, plural, print};
@@ -40,7 +40,7 @@ fn read(args: &VectorArgs, reporter: &Reporter) -> Result<Input> {
     let names = plural(labels.names().len(), "label");
     let several = if labels.is_multi_label() { ", several a node" } else { "" };
     reporter.say(&format!("{rows} x {dim}, {names}{several}"));
-    tell_unlabelled(&labels, reporter);
+    tell_unlabeled(&labels, reporter);
     tell_unknown(&labels, &args.labels, "embedding", reporter);
     Ok(Input { matrix, nodes, labels })
 }

@@ -36,7 +36,7 @@ const lineChart = (box, lines, { scale, ticks, label, from }) => {
   lines.forEach((values, index) => {
     if (!values.length) return;
     const path = values.map(([stage, value], i) => `${i ? "L" : "M"}${x(stage).toFixed(1)} ${y(value).toFixed(1)}`).join("");
-    const stroke = colour(index);
+    const stroke = color(index);
     svg.append(draw("path", { d: path, fill: "none", stroke, "stroke-width": 2, "stroke-linejoin": "round" }));
     for (const [stage, value] of values) {
       const dot = draw("circle", { cx: x(stage), cy: y(value), r: 3, fill: stroke });

@@ -1,5 +1,5 @@
 // The data of the page: what the Rust side packed, unpacked. Numbers of nodes come as base64, since 50,000 nodes with
-// ten neighbours each would be a slow and long text otherwise.
+// ten neighbors each would be a slow and long text otherwise.
 
 const packed = JSON.parse(document.getElementById("data").textContent);
 

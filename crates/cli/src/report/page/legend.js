@@ -1,6 +1,6 @@
-// The legend: what the colours mean; a press shows one class alone.
+// The legend: what the colors mean; a press shows one class alone.
 
-const colourBy = (mode) => {
+const colorBy = (mode) => {
   state.classes = mode.classes();
   state.only = null;
   legend(mode);
@@ -12,9 +12,9 @@ const legend = (mode) => {
   if (mode.name === "nothing") { box.replaceChildren(); box.hidden = true; return; }
   box.hidden = false;
   if (state.classes.range) {
-    const colours = state.classes.map(classColour);
+    const colors = state.classes.map(classColor);
     const bar = make("div");
-    bar.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
+    bar.style.background = `linear-gradient(to right, ${colors.join(", ")})`;
     const ends = make("p", {}, ...state.classes.range.map((share) => make("span", { text: percent(share) })));
     box.replaceChildren(make("div", { class: "ramp" }, bar, ends, make("p", {}, make("span", { text: "of the vector in consensus columns" }))));
     return;
@@ -33,6 +33,6 @@ const legend = (mode) => {
   }));
 };
 
-const chosen = at("colour");
+const chosen = at("color");
 chosen.append(...modes.map((mode, index) => make("option", { value: index, text: mode.name })));
-chosen.addEventListener("change", () => colourBy(modes[chosen.value]));
+chosen.addEventListener("change", () => colorBy(modes[chosen.value]));

@@ -16,10 +16,10 @@ at("stages-text").textContent = "Consensus stages look for what the views have i
 at("views-text").textContent = overlapText();
 at("stages").hidden = !stageCount;
 const memory = run.peak_memory_bytes ? `, ${short(run.peak_memory_bytes)}B of memory` : "";
-at("footer").textContent = `manyview ${run.version}; ${plural(run.threads, "thread")}; ${stageCount ? `proximity ${seconds(run.seconds.proximity)}, stages` : run.method} ${seconds(run.seconds.factorise)}, all ${seconds(run.seconds.total)}${memory}. This page asks for nothing from outside.`;
+at("footer").textContent = `manyview ${run.version}; ${plural(run.threads, "thread")}; ${stageCount ? `proximity ${seconds(run.seconds.proximity)}, stages` : run.method} ${seconds(run.seconds.factorize)}, all ${seconds(run.seconds.total)}${memory}. This page asks for nothing from outside.`;
 
-// Everything with a colour of the theme in it.
-const recolour = () => {
+// Everything with a color of the theme in it.
+const recolor = () => {
   drawCharts();
   weightTable();
   viewTable();
@@ -27,20 +27,20 @@ const recolour = () => {
   legend(modes[chosen.value]);
   showNode(state.picked);
   at("theme").textContent = theme() === "dark" ? "Light" : "Dark";
-  at("theme").setAttribute("aria-label", `Change to ${theme() === "dark" ? "light" : "dark"} colours`);
+  at("theme").setAttribute("aria-label", `Change to ${theme() === "dark" ? "light" : "dark"} colors`);
   redraw();
 };
 at("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = theme() === "dark" ? "light" : "dark";
-  recolour();
+  recolor();
 });
-darkSystem.addEventListener("change", recolour);
+darkSystem.addEventListener("change", recolor);
 
 scoreTables();
 settings();
 resize();
-colourBy(modes[0]);
-recolour();
+colorBy(modes[0]);
+recolor();
 render();
 
 // For scripts: where a node is on the screen.

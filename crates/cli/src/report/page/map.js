@@ -52,7 +52,7 @@ const outline = {
 const drawClass = (c, alpha, r) => {
   const add = r < 1.6 ? outline.square : outline[c.ramp === undefined ? shape(c.index) : "circle"];
   context.globalAlpha = alpha;
-  context.fillStyle = classColour(c);
+  context.fillStyle = classColor(c);
   context.beginPath();
   for (const node of c.nodes) {
     const x = screenX(node), y = screenY(node);
@@ -61,12 +61,12 @@ const drawClass = (c, alpha, r) => {
   context.fill();
 };
 
-const ring = (node, r, colour) => {
+const ring = (node, r, color) => {
   context.globalAlpha = 1;
   context.beginPath();
   context.arc(screenX(node), screenY(node), r, 0, 2 * Math.PI);
   context.lineWidth = 2;
-  context.strokeStyle = colour;
+  context.strokeStyle = color;
   context.stroke();
 };
 
@@ -90,13 +90,13 @@ const render = () => {
     context.strokeStyle = ink;
     context.lineWidth = 1;
     context.beginPath();
-    for (const other of neighboursOf(state.picked)) {
+    for (const other of neighborsOf(state.picked)) {
       if (Number.isNaN(places.x[other.node])) continue;
       context.moveTo(screenX(state.picked), screenY(state.picked));
       context.lineTo(screenX(other.node), screenY(other.node));
     }
     context.stroke();
-    for (const other of neighboursOf(state.picked)) if (!Number.isNaN(places.x[other.node])) ring(other.node, r + 1.5, paint("--soft"));
+    for (const other of neighborsOf(state.picked)) if (!Number.isNaN(places.x[other.node])) ring(other.node, r + 1.5, paint("--soft"));
     ring(state.picked, r + 4, ink);
   }
   if (state.hovered >= 0 && state.hovered !== state.picked) ring(state.hovered, r + 2.5, ink);
@@ -118,7 +118,7 @@ const reveal = (node) => {
   if (Number.isNaN(places.x[node])) return;
   const missing = (place, room) => Math.max(0, 12 - place) - Math.max(0, place - (room - 12));
   const [dx, dy] = [missing(screenX(node), view.width), missing(screenY(node), view.height)];
-  // Not to the very edge, where half of its neighbours would be hidden.
+  // Not to the very edge, where half of its neighbors would be hidden.
   if (dx || dy) move(dx + 80 * Math.sign(dx), dy + 80 * Math.sign(dy));
 };
 
@@ -150,25 +150,25 @@ const hover = (node, px, py) => {
 
 // One pointer drags, two pinch; a pointer that hardly moved picks.
 const pointers = new Map();
-let travelled = 0;
+let traveled = 0;
 const inside = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
 
 canvas.addEventListener("pointerdown", (event) => {
   canvas.setPointerCapture(event.pointerId);
   pointers.set(event.pointerId, inside(event));
-  if (pointers.size === 1) travelled = 0;
+  if (pointers.size === 1) traveled = 0;
 });
 canvas.addEventListener("pointermove", (event) => {
   const [x, y] = inside(event), before = pointers.get(event.pointerId);
   if (!before) { if (event.pointerType === "mouse") hover(nodeAt(x, y, 12), x, y); return; }
   const others = [...pointers].filter(([id]) => id !== event.pointerId);
   if (others.length === 0) {
-    travelled += Math.abs(x - before[0]) + Math.abs(y - before[1]);
-    if (travelled > 4) { canvas.classList.add("drags"); move(x - before[0], y - before[1]); }
+    traveled += Math.abs(x - before[0]) + Math.abs(y - before[1]);
+    if (traveled > 4) { canvas.classList.add("drags"); move(x - before[0], y - before[1]); }
   } else {
     const [ox, oy] = others[0][1];
     const apart = Math.hypot(x - ox, y - oy), apartBefore = Math.hypot(before[0] - ox, before[1] - oy);
-    travelled += 10;
+    traveled += 10;
     move((x - before[0]) / 2, (y - before[1]) / 2);
     if (apartBefore > 0) zoom(apart / apartBefore, (x + ox) / 2, (y + oy) / 2);
   }
@@ -176,7 +176,7 @@ canvas.addEventListener("pointermove", (event) => {
 });
 canvas.addEventListener("pointerup", (event) => {
   const [x, y] = inside(event);
-  if (pointers.size === 1 && travelled <= 4) {
+  if (pointers.size === 1 && traveled <= 4) {
     const node = nodeAt(x, y, event.pointerType === "mouse" ? 12 : 24);
     if (node >= 0) pick(node);
   }

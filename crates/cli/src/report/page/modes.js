@@ -1,4 +1,4 @@
-// What the points can be coloured by. A mode sorts the drawn nodes into classes; a class has a name, a colour and nodes.
+// What the points can be colored by. A mode sorts the drawn nodes into classes; a class has a name, a color and nodes.
 
 const classesBy = (classOf, names) => {
   const members = names.map(() => []);
@@ -8,7 +8,7 @@ const classesBy = (classOf, names) => {
     (found === undefined || found < 0 ? rest : members[found]).push(node);
   }
   const order = [...names.keys()];
-  // Where colours do not suffice for all, the largest classes get them.
+  // Where colors do not suffice for all, the largest classes get them.
   if (names.length > 10) order.sort((a, b) => members[b].length - members[a].length);
   const classes = order.map((name, index) => ({ name: names[name], index, nodes: members[name] })).filter((c) => c.nodes.length);
   if (rest.length) classes.push({ name: "none", index: GREY, nodes: rest });
@@ -43,4 +43,4 @@ if (width > 1) {
   modes.push({ name: "share of consensus", classes: consensus });
 }
 modes.push({ name: "nothing", classes: () => [{ name: "nodes", index: 0, nodes: places.drawn }] });
-const classColour = (c) => c.ramp === undefined ? colour(c.index) : rampColour(c.ramp);
+const classColor = (c) => c.ramp === undefined ? color(c.index) : rampColor(c.ramp);

@@ -1,6 +1,6 @@
 // One node: where its vector comes from, who is near, and which views and stages bring them together.
 
-const neighboursOf = (node) => {
+const neighborsOf = (node) => {
   const found = [];
   for (let k = 0; k < near.count; k++) {
     const pair = node * near.count + k;
@@ -33,7 +33,7 @@ const piecesBar = (array, offset) => {
     if (share === 0) continue;
     const piece = make("i");
     piece.style.width = percent(share, 2);
-    piece.style.background = sourceColour(s);
+    piece.style.background = sourceColor(s);
     bar.append(piece);
     said.push(`${sources[s]} ${percent(share)}`);
   }
@@ -48,13 +48,13 @@ const sourceBars = (node) => {
     const share = shares[node * width + s] / 255;
     const piece = make("i");
     piece.style.width = percent(share, 2);
-    piece.style.background = sourceColour(s);
+    piece.style.background = sourceColor(s);
     bars.append(make("span", { text: sources[s], title: sources[s] }), make("div", { class: "bar" }, piece), make("span", { class: "number", text: percent(share) }));
   }
   return bars;
 };
 
-const neighbourLine = ({ node, similarity, pair }) => {
+const neighborLine = ({ node, similarity, pair }) => {
   const head = make("div", { class: "line" }, make("span", { text: ids[node] }), make("span", { text: similarity.toFixed(3) }));
   const button = make("button", { type: "button", on: { click: () => pick(node) } }, head);
   const label = labelText(node);
@@ -73,13 +73,13 @@ const showNode = (node) => {
   const label = labelText(node);
   if (label) parts.push(make("p", { text: label }));
   if (packed.clusters && packed.clusters[node] >= 0) parts.push(make("p", { text: `cluster ${packed.clusters[node] + 1}` }));
-  const others = neighboursOf(node);
+  const others = neighborsOf(node);
   if (Number.isNaN(places.x[node])) {
-    parts.push(make("p", { text: "Its vector is zero: it has no edge that says anything, so it has no place and no neighbours." }));
+    parts.push(make("p", { text: "Its vector is zero: it has no edge that says anything, so it has no place and no neighbors." }));
   } else {
     if (width) parts.push(make("h4", { text: "Where its vector comes from" }), sourceBars(node));
     parts.push(make("h4", { text: others.length ? "Nearest nodes, and what brings them together" : "No node has anything in common with it" }));
-    parts.push(make("ul", { class: "near" }, ...others.map(neighbourLine)));
+    parts.push(make("ul", { class: "near" }, ...others.map(neighborLine)));
   }
   box.replaceChildren(...parts);
   at("node").parentElement.scrollTop = 0;

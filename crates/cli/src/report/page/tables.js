@@ -59,7 +59,7 @@ const overlapText = () => {
   const say = (pair) => `${pair.a} and ${pair.b} agree on ${percent(pair.share, pair.share > 0 && pair.share < 0.095 ? 1 : 0)} of the nodes`;
   if (!sorted.length) return "";
   const extremes = sorted.length === 1 ? `${say(sorted[0])}.` : `Most alike: ${say(sorted[0])}. Least: ${say(sorted[sorted.length - 1])}.`;
-  return `${extremes} Two views agree on a node when more than half of its neighbours in either are its neighbours in both.`;
+  return `${extremes} Two views agree on a node when more than half of its neighbors in either are its neighbors in both.`;
 };
 
 const scoreTables = () => {

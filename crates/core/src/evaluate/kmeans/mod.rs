@@ -1,25 +1,25 @@
-//! k-means: centres that make the sum of squared distances to the nearest of them small.
+//! k-means: centers that make the sum of squared distances to the nearest of them small.
 //!
-//! Starts are greedy k-means++ (Arthur and Vassilvitskii, 2007): each new centre is the best of a few nodes that were
-//! drawn in proportion to their squared distance from the centres so far. Then Lloyd's iterations, with Hamerly's
-//! bounds (2010): a node whose distance to its own centre is below what the other centres can have come near to needs
+//! Starts are greedy k-means++ (Arthur and Vassilvitskii, 2007): each new center is the best of a few nodes that were
+//! drawn in proportion to their squared distance from the centers so far. Then Lloyd's iterations, with Hamerly's
+//! bounds (2010): a node whose distance to its own center is below what the other centers can have come near to needs
 //! no look, which holds for most nodes after a few iterations. The bounds change the speed and not the result.
 //!
 //! Invariant: sums run over blocks of nodes that depend on the data alone, added in order.
 
-mod centres;
+mod centers;
 mod start;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use self::centres::{Bound, Centres, Look, Run, Scratch, Totals, two_nearest};
+use self::centers::{Bound, Centers, Look, Run, Scratch, Totals, two_nearest};
 use super::curvature::moments;
 use super::kernels::{GROUP, block_rows};
 use super::{Step, Vectors, Watch};
 use crate::error::{Error, Result};
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 use crate::parallel::Pool;
 use crate::random::{Key, Stream};
 
@@ -37,7 +37,7 @@ pub const MAX_ITER: usize = 300;
 pub struct Clusters {
     /// The cluster of each node, in the order of the rows that were given.
     pub assignments: Vec<u32>,
-    /// Sum of squared distances to the centres.
+    /// Sum of squared distances to the centers.
     pub inertia: f64,
     /// Iterations until nothing moved.
     pub iterations: usize,
@@ -50,7 +50,7 @@ pub(super) struct Nodes<'a> {
     vectors: &'a Vectors<'a>,
     rows: &'a [u32],
     mean: Vec<f64>,
-    /// Squared lengths of the centred vectors.
+    /// Squared lengths of the centered vectors.
     norms: Vec<f64>,
 }
 
@@ -105,14 +105,14 @@ impl<'a> Nodes<'a> {
     pub(super) fn new(vectors: &'a Vectors<'a>, rows: &'a [u32]) -> Self {
         let (mean, _) = moments(vectors, rows);
         let norm = |&row: &u32| {
-            let centred = vectors.row(row as usize).iter().zip(&mean).map(|(&x, mean)| f64::from(x) - mean);
-            centred.map(|x| x * x).sum()
+            let centered = vectors.row(row as usize).iter().zip(&mean).map(|(&x, mean)| f64::from(x) - mean);
+            centered.map(|x| x * x).sum()
         };
         let norms = rows.par_iter().map(norm).collect();
         Nodes { vectors, rows, mean, norms }
     }
 
-    /// Writes the centred vector in a row as f64; the padding of `wide` is left alone.
+    /// Writes the centered vector in a row as f64; the padding of `wide` is left alone.
     #[inline(always)]
     fn widen(&self, row: u32, wide: &mut [f64]) {
         for ((wide, &x), mean) in wide.iter_mut().zip(self.vectors.row(row as usize)).zip(&self.mean) {
@@ -134,12 +134,12 @@ impl<'a> Nodes<'a> {
     ) -> Result<Vec<Clusters>> {
         let groups = restarts.div_ceil(TOGETHER);
         let total = repeats * groups;
-        let run = |(): &mut (), task: usize, cancelled: &AtomicBool| {
+        let run = |(): &mut (), task: usize, canceled: &AtomicBool| {
             let (repeat, first) = (task / groups, task % groups * TOGETHER);
             let key = Key::new(seed).with(STARTS).with(repeat as u64);
             let keys: Vec<Key> =
                 (first..restarts.min(first + TOGETHER)).map(|restart| key.with(restart as u64)).collect();
-            self.cluster(k, max_iter, &keys, cancelled)
+            self.cluster(k, max_iter, &keys, canceled)
         };
         let runs = pool.map_watched(total, || (), run, &mut |done| watch(Step { done, total }));
         let mut runs = runs.ok_or(Error::Interrupted)?.into_iter().flatten();
@@ -151,15 +151,15 @@ impl<'a> Nodes<'a> {
         Ok((0..repeats).map(best).collect())
     }
 
-    /// Several runs side by side, each from a start of its own; `None` when cancelled.
+    /// Several runs side by side, each from a start of its own; `None` when canceled.
     fn cluster(
         &self,
         k: usize,
         max_iter: usize,
         keys: &[Key],
-        cancelled: &AtomicBool,
+        canceled: &AtomicBool,
     ) -> Option<Vec<Clusters>> {
-        let run = |&key: &Key| Some(Run::new(self, self.start(k, &mut Stream::new(key), cancelled)?));
+        let run = |&key: &Key| Some(Run::new(self, self.start(k, &mut Stream::new(key), canceled)?));
         let mut runs: Vec<Run> = keys.iter().map(run).collect::<Option<_>>()?;
         loop {
             let mut open: Vec<&mut Run> =
@@ -167,7 +167,7 @@ impl<'a> Nodes<'a> {
             if open.is_empty() {
                 break;
             }
-            if cancelled.load(Ordering::Relaxed) {
+            if canceled.load(Ordering::Relaxed) {
                 return None;
             }
             let moved = self.assign(&mut open);
@@ -176,27 +176,27 @@ impl<'a> Nodes<'a> {
                 let filled = self.fill_empty(run);
                 run.converged = !moved && !filled;
                 if !run.converged {
-                    run.move_centres();
+                    run.move_centers();
                 }
             }
         }
         let finish = |run: Run| {
             // The bounds were carried along with rounding; the last word has an exact look at all.
-            let (assignments, inertia) = self.nearest(&run.centres);
+            let (assignments, inertia) = self.nearest(&run.centers);
             Clusters { assignments, inertia, iterations: run.iterations, converged: run.converged }
         };
         Some(runs.into_iter().map(finish).collect())
     }
 
-    /// Gives each node to its nearest centre, the first of several, in every run; whether any moved.
+    /// Gives each node to its nearest center, the first of several, in every run; whether any moved.
     fn assign(&self, runs: &mut [&mut Run]) -> Vec<bool> {
         let block = block_rows(self.rows.len());
         let mut bounds: Vec<Vec<&mut [Bound]>> = Vec::new();
         bounds.resize_with(self.rows.len().div_ceil(block), Vec::new);
         let (mut looks, mut totals) = (Vec::new(), Vec::new());
         for run in runs {
-            let Run { centres, bounds: of_run, totals: of_all, .. } = &mut **run;
-            looks.push(Look::new(centres));
+            let Run { centers, bounds: of_run, totals: of_all, .. } = &mut **run;
+            looks.push(Look::new(centers));
             totals.push(of_all);
             of_run.chunks_mut(block).zip(&mut bounds).for_each(|(chunk, blocks)| blocks.push(chunk));
         }
@@ -205,7 +205,7 @@ impl<'a> Nodes<'a> {
             .zip(self.rows.par_chunks(block))
             .zip(self.norms.par_chunks(block))
             .map(|((bounds, rows), norms)| {
-                vectorised(
+                vectorized(
                     #[inline(always)]
                     || self.assign_block(&looks, rows, norms, bounds),
                 )
@@ -231,8 +231,8 @@ impl<'a> Nodes<'a> {
         norms: &[f64],
         mut bounds: Vec<&mut [Bound]>,
     ) -> Vec<Option<Totals>> {
-        let centres = looks[0].centres;
-        let (mut wide, mut scratch) = (vec![0.0; centres.stride], Scratch::new(centres));
+        let centers = looks[0].centers;
+        let (mut wide, mut scratch) = (vec![0.0; centers.stride], Scratch::new(centers));
         let mut moves: Vec<Option<Totals>> = vec![None; looks.len()];
         for (place, (&row, &norm)) in rows.iter().zip(norms).enumerate() {
             let mut widened = false;
@@ -245,16 +245,16 @@ impl<'a> Nodes<'a> {
                 if !std::mem::replace(&mut widened, true) {
                     self.widen(row, &mut wide);
                 }
-                // With few centres all distances cost what one does.
-                if centres.count > GROUP && bound.cluster != u32::MAX {
-                    bound.upper = look.centres.distance(&wide, bound.cluster as usize, &mut scratch).sqrt();
+                // With few centers all distances cost what one does.
+                if centers.count > GROUP && bound.cluster != u32::MAX {
+                    bound.upper = look.centers.distance(&wide, bound.cluster as usize, &mut scratch).sqrt();
                     if bound.upper <= settled {
                         continue;
                     }
                 }
                 let next = look.nearest(&wide, norm, &mut scratch);
                 if next.cluster != bound.cluster {
-                    let moves = moves.get_or_insert_with(|| Totals::zeros(centres.count, self.vectors.dim()));
+                    let moves = moves.get_or_insert_with(|| Totals::zeros(centers.count, self.vectors.dim()));
                     if bound.cluster != u32::MAX {
                         moves.count(bound.cluster, &wide, -1);
                     }
@@ -266,25 +266,25 @@ impl<'a> Nodes<'a> {
         moves
     }
 
-    /// Gives each empty cluster the node that is farthest from its own centre; whether any was filled.
+    /// Gives each empty cluster the node that is farthest from its own center; whether any was filled.
     fn fill_empty(&self, run: &mut Run) -> bool {
-        let Run { centres, bounds, totals, .. } = run;
-        let empty: Vec<usize> = (0..centres.count).filter(|&cluster| totals.sizes[cluster] == 0).collect();
+        let Run { centers, bounds, totals, .. } = run;
+        let empty: Vec<usize> = (0..centers.count).filter(|&cluster| totals.sizes[cluster] == 0).collect();
         if empty.is_empty() {
             return false;
         }
-        let (mut wide, mut scratch) = (vec![0.0; centres.stride], Scratch::new(centres));
+        let (mut wide, mut scratch) = (vec![0.0; centers.stride], Scratch::new(centers));
         let mut farthest: Vec<(f64, usize)> = Vec::with_capacity(bounds.len());
         for (place, bound) in bounds.iter().enumerate() {
             self.widen(self.rows[place], &mut wide);
-            farthest.push((centres.distance(&wide, bound.cluster as usize, &mut scratch), place));
+            farthest.push((centers.distance(&wide, bound.cluster as usize, &mut scratch), place));
         }
         farthest.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut filled = false;
         let mut next = farthest.into_iter();
         for cluster in empty {
             let found = next.find(|&(_, place)| totals.sizes[bounds[place].cluster as usize] > 1);
-            // Nodes on their centres are no better elsewhere: there are fewer distinct vectors than clusters.
+            // Nodes on their centers are no better elsewhere: there are fewer distinct vectors than clusters.
             let Some((_, place)) = found.filter(|&(distance, _)| distance > 0.0) else { break };
             self.widen(self.rows[place], &mut wide);
             totals.count(bounds[place].cluster, &wide, -1);
@@ -295,16 +295,16 @@ impl<'a> Nodes<'a> {
         filled
     }
 
-    /// The nearest centre of each node, and the sum of the squared distances.
-    fn nearest(&self, centres: &Centres) -> (Vec<u32>, f64) {
+    /// The nearest center of each node, and the sum of the squared distances.
+    fn nearest(&self, centers: &Centers) -> (Vec<u32>, f64) {
         let of_block = |rows: &[u32]| {
-            let (mut wide, mut scratch) = (vec![0.0; centres.stride], Scratch::new(centres));
+            let (mut wide, mut scratch) = (vec![0.0; centers.stride], Scratch::new(centers));
             let (mut clusters, mut sum) = (Vec::with_capacity(rows.len()), 0.0);
             for &row in rows {
                 self.widen(row, &mut wide);
-                vectorised(
+                vectorized(
                     #[inline(always)]
-                    || centres.distances(&wide, &mut scratch),
+                    || centers.distances(&wide, &mut scratch),
                 );
                 let (cluster, nearest, _) = two_nearest(&scratch.distances);
                 clusters.push(cluster);
@@ -330,7 +330,7 @@ mod tests {
         (0..count).map(|at| unit_f64(Key::new(seed).at(at, 0)) as f32).collect()
     }
 
-    /// Points around centres far apart.
+    /// Points around centers far apart.
     fn clouds(rows: usize, dim: usize, k: usize) -> Vec<f32> {
         let mut values = numbers(1, rows * dim);
         for (row, vector) in values.chunks_exact_mut(dim).enumerate() {
@@ -357,28 +357,28 @@ mod tests {
     }
 
     /// Lloyd's iterations without bounds or blocks, from the same start.
-    fn plain(values: &[f32], dim: usize, centres: &mut [Vec<f64>]) -> (Vec<usize>, f64) {
+    fn plain(values: &[f32], dim: usize, centers: &mut [Vec<f64>]) -> (Vec<usize>, f64) {
         let rows: Vec<Vec<f64>> =
             values.chunks(dim).map(|row| row.iter().map(|&x| f64::from(x)).collect()).collect();
         let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
         let mut before = Vec::new();
         loop {
             let of = |row: &Vec<f64>| {
-                let order = (0..centres.len())
-                    .min_by(|&a, &b| distance(row, &centres[a]).total_cmp(&distance(row, &centres[b])));
+                let order = (0..centers.len())
+                    .min_by(|&a, &b| distance(row, &centers[a]).total_cmp(&distance(row, &centers[b])));
                 order.unwrap()
             };
             let now: Vec<usize> = rows.iter().map(of).collect();
             if now == before {
                 let inertia =
-                    rows.iter().zip(&now).map(|(row, &cluster)| distance(row, &centres[cluster])).sum();
+                    rows.iter().zip(&now).map(|(row, &cluster)| distance(row, &centers[cluster])).sum();
                 return (now, inertia);
             }
-            for (cluster, centre) in centres.iter_mut().enumerate() {
+            for (cluster, center) in centers.iter_mut().enumerate() {
                 let members: Vec<&Vec<f64>> =
                     rows.iter().zip(&now).filter(|(_, of)| **of == cluster).map(|(row, _)| row).collect();
                 assert!(!members.is_empty(), "this start leaves no cluster empty");
-                for (column, x) in centre.iter_mut().enumerate() {
+                for (column, x) in center.iter_mut().enumerate() {
                     *x = members.iter().map(|row| row[column]).sum::<f64>() / members.len() as f64;
                 }
             }
@@ -396,9 +396,9 @@ mod tests {
             let key = Key::new(k as u64);
             let never = AtomicBool::new(false);
             let start = nodes.start(k, &mut Stream::new(key), &never).unwrap();
-            let at = |centre| start.row(centre).iter().zip(&nodes.mean).map(|(x, mean)| x + mean).collect();
-            let mut centres: Vec<Vec<f64>> = (0..k).map(at).collect();
-            let (assignments, inertia) = plain(&values, dim, &mut centres);
+            let at = |center| start.row(center).iter().zip(&nodes.mean).map(|(x, mean)| x + mean).collect();
+            let mut centers: Vec<Vec<f64>> = (0..k).map(at).collect();
+            let (assignments, inertia) = plain(&values, dim, &mut centers);
             let found = nodes.cluster(k, MAX_ITER, &[Key::new(99), key], &never).unwrap().pop().unwrap();
             let same = found.assignments.iter().zip(&assignments).all(|(a, b)| *a as usize == *b);
             assert!(same && (found.inertia / inertia - 1.0).abs() < 1e-12, "{k} clusters");
@@ -438,10 +438,10 @@ mod tests {
         let values = [0.0f32, 1.0, 2.0, 10.0, 11.0, 12.0];
         let vectors = Vectors::new(&values, 6, 1).unwrap();
         let nodes = Nodes::new(&vectors, &[0, 1, 2, 3, 4, 5]);
-        let mut centres = Centres::zeros(2, 1);
+        let mut centers = Centers::zeros(2, 1);
         // The mean is 6, so these lie at 3 and 1006.
-        (centres.row_mut(0)[0], centres.row_mut(1)[0]) = (-3.0, 1000.0);
-        let mut run = Run::new(&nodes, centres);
+        (centers.row_mut(0)[0], centers.row_mut(1)[0]) = (-3.0, 1000.0);
+        let mut run = Run::new(&nodes, centers);
         assert_eq!(nodes.assign(&mut [&mut run]), [true]);
         assert_eq!(run.totals.sizes, [6, 0]);
         assert!(nodes.fill_empty(&mut run));

@@ -5,32 +5,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::Nodes;
-use super::centres::{Centres, Scratch};
+use super::centers::{Centers, Scratch};
 use crate::evaluate::kernels::block_rows;
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 use crate::linalg::vector::add_multiple;
 use crate::random::{Stream, unit_f64};
 
 impl Nodes<'_> {
-    /// Centres to start from; `None` when cancelled.
-    pub(super) fn start(&self, k: usize, stream: &mut Stream, cancelled: &AtomicBool) -> Option<Centres> {
-        let mut centres = Centres::zeros(k, self.vectors.dim());
+    /// Centers to start from; `None` when canceled.
+    pub(super) fn start(&self, k: usize, stream: &mut Stream, canceled: &AtomicBool) -> Option<Centers> {
+        let mut centers = Centers::zeros(k, self.vectors.dim());
         // As many candidates as scikit-learn tries: enough to miss a far cluster rarely.
         let trials = 2 + libm::log(k as f64) as usize;
         let mut distances = vec![f64::INFINITY; self.rows.len()];
-        for centre in 0..k {
-            if cancelled.load(Ordering::Relaxed) {
+        for center in 0..k {
+            if canceled.load(Ordering::Relaxed) {
                 return None;
             }
-            let drawn: Vec<usize> = match centre {
+            let drawn: Vec<usize> = match center {
                 0 => vec![stream.below(self.rows.len() as u64) as usize],
                 _ => (0..trials).map(|_| self.draw(&distances, stream)).collect(),
             };
             let (best, nearer) = self.best_candidate(&drawn, &distances);
             distances = nearer;
-            self.widen(self.rows[drawn[best]], centres.row_mut(centre));
+            self.widen(self.rows[drawn[best]], centers.row_mut(center));
         }
-        Some(centres)
+        Some(centers)
     }
 
     /// A node, with a chance in proportion to its squared distance; any node when all are zero.
@@ -60,9 +60,9 @@ impl Nodes<'_> {
         }
     }
 
-    /// The candidate that as a further centre leaves the smallest sum of squared distances, and those distances.
+    /// The candidate that as a further center leaves the smallest sum of squared distances, and those distances.
     fn best_candidate(&self, drawn: &[usize], distances: &[f64]) -> (usize, Vec<f64>) {
-        let mut candidates = Centres::zeros(drawn.len(), self.vectors.dim());
+        let mut candidates = Centers::zeros(drawn.len(), self.vectors.dim());
         for (candidate, &place) in drawn.iter().enumerate() {
             self.widen(self.rows[place], candidates.row_mut(candidate));
         }
@@ -75,7 +75,7 @@ impl Nodes<'_> {
         let of_block = |(((rows, own), distances), nearer): Block<'_>| {
             let mut sums = vec![0.0; count];
             let (mut wide, mut scratch) = (vec![0.0; candidates.stride], Scratch::new(&candidates));
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || {
                     let known = rows.iter().zip(own).zip(distances);

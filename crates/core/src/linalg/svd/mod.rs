@@ -22,7 +22,7 @@ use super::eigen;
 use super::products::{times, transposed_times};
 use super::{BLOCK_ROWS, Dense, Tiles};
 use crate::random::{Key, unit_f64};
-use orthonormal::orthonormalise;
+use orthonormal::orthonormalize;
 use tall::{Coefficients, add_products, cross};
 
 /// Columns of a block. Narrower ones reach further with as many products, and find fewer of many equal values.
@@ -65,7 +65,7 @@ pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &
     for (index, &width) in widths.iter().enumerate() {
         // The end takes about as long as one block.
         let going = || going(index as f64 / (widths.len() + 1) as f64);
-        let random = |row: usize, col: usize, draw: usize| centred(index, row, col, draw);
+        let random = |row: usize, col: usize, draw: usize| centered(index, row, col, draw);
         let mut block = match images.last() {
             Some(image) => narrowed(times(parts, image, &going), width),
             None => {
@@ -73,7 +73,7 @@ pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &
             }
         };
         going().then_some(())?;
-        orthonormalise(
+        orthonormalize(
             &mut block,
             &bases,
             |row, col, draw| if filled[row] { random(row, col, draw) } else { 0.0 },
@@ -126,7 +126,7 @@ fn filled_columns(parts: &[&Tiles<f32>]) -> usize {
 }
 
 /// A random number about zero, for a block, a place in it, and how many were drawn there before.
-fn centred(block: usize, row: usize, col: usize, draw: usize) -> f32 {
+fn centered(block: usize, row: usize, col: usize, draw: usize) -> f32 {
     (unit_f64(Key::new(draw as u64).with(block as u64).at(row, col)) - 0.5) as f32
 }
 

@@ -16,7 +16,7 @@ const DEPENDENT: f64 = 1e-6;
 const DRAWS: usize = 3;
 
 /// Makes `block` orthonormal. `draw` gives a new number for a row and column, and how many were drawn there before.
-pub(super) fn orthonormalise(
+pub(super) fn orthonormalize(
     block: &mut Dense<f32>,
     earlier: &[Dense<f32>],
     draw: impl Fn(usize, usize, usize) -> f32,
@@ -110,10 +110,10 @@ mod tests {
     #[test]
     fn blocks_become_orthonormal_also_when_nearly_dependent() {
         let mut first = Dense::from_fn(200, 7, |row, col| 1.0 + 1e-3 * random(row, col, 0));
-        orthonormalise(&mut first, &[], random);
+        orthonormalize(&mut first, &[], random);
         let mut second =
             Dense::from_fn(200, 20, |row, col| first.row(row)[col % 7] + 1e-4 * random(row, col, 9));
-        orthonormalise(&mut second, std::slice::from_ref(&first), random);
+        orthonormalize(&mut second, std::slice::from_ref(&first), random);
         assert_orthonormal(&[&first, &second]);
     }
 
@@ -121,14 +121,14 @@ mod tests {
     fn dependent_and_zero_columns_are_drawn_anew() {
         let copies = |row: usize, col: usize| if col == 3 { 0.0 } else { random(row, col % 2, 0) };
         let mut block = Dense::from_fn(50, 6, copies);
-        orthonormalise(&mut block, &[], random);
+        orthonormalize(&mut block, &[], random);
         assert_orthonormal(&[&block]);
     }
 
     #[test]
     fn columns_beyond_a_full_space_become_zero() {
         let mut block = Dense::from_fn(3, 5, |row, col| random(row, col, 0));
-        orthonormalise(&mut block, &[], random);
+        orthonormalize(&mut block, &[], random);
         let lengths = diagonal(&cross::<f64>(&block, &block), 5);
         assert!(lengths[..3].iter().all(|length| (length - 1.0).abs() < 1e-6), "{lengths:?}");
         assert!(lengths[3..].iter().all(|&length| length == 0.0), "{lengths:?}");

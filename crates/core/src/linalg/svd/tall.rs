@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::linalg::dense::LANES;
 use crate::linalg::gram::add;
-use crate::linalg::kernels::{for_each_window, vectorised};
+use crate::linalg::kernels::{for_each_window, vectorized};
 use crate::linalg::{Dense, Real};
 
 /// Rows whose products one task forms.
@@ -36,7 +36,7 @@ fn cross_of_chunk<S: Real>(x: &[f32], y: &[f32], left: usize, right: usize) -> V
     let mut wide = (vec![S::ZERO; RUN_ROWS * left], vec![S::ZERO; RUN_ROWS * right]);
     for (x, y) in x.chunks(RUN_ROWS * left).zip(y.chunks(RUN_ROWS * right)) {
         let (x, y) = (widen(x, &mut wide.0), widen(y, &mut wide.1));
-        for_each_window!(right, |offset, WIDTH| vectorised(
+        for_each_window!(right, |offset, WIDTH| vectorized(
             #[inline(always)]
             || {
                 for first in (0..left).step_by(LANES) {
@@ -120,7 +120,7 @@ pub(super) fn add_products(y: &mut Dense<f32>, terms: &[(&Dense<f32>, Coefficien
     y.padded_mut().par_chunks_mut(TASK_ROWS * stride).enumerate().for_each(|(task, y)| {
         for (x, coefficients) in terms {
             let x_rows = &x.padded()[task * TASK_ROWS * x.stride()..];
-            for_each_window!(stride, |offset, WIDTH| vectorised(
+            for_each_window!(stride, |offset, WIDTH| vectorized(
                 #[inline(always)]
                 || add_window::<WIDTH>(y, x_rows, x.width(), coefficients, offset)
             ));

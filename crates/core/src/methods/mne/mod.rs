@@ -51,7 +51,7 @@ pub struct Mne {
     pub extra: usize,
     /// What the extras count for in the result; 0 leaves them out.
     pub own_weight: f64,
-    /// Whether all is learnt together from the walks of all views, with one table of outputs, in `view_epochs`.
+    /// Whether all is learned together from the walks of all views, with one table of outputs, in `view_epochs`.
     pub joint: bool,
     /// Size of the first steps; the last are of size 0.0001.
     pub rate: f64,
@@ -209,14 +209,14 @@ impl Mne {
             views.iter().map(|view| skip_gram.corpus(&view.walks, &view.counts, view.key.with(2))).collect();
         let blocks: usize = corpora.iter().map(|corpus| corpus.blocks).sum();
         let done = AtomicUsize::new(0);
-        let train = |(): &mut (), at: usize, cancelled: &AtomicBool| {
+        let train = |(): &mut (), at: usize, canceled: &AtomicBool| {
             let (view, corpus) = (&views[at], &corpora[at]);
             let mut outputs = Table::zeros(Parts::one(view.counts.len()), base.dim());
             let mut extras = view.extras(self.extra, base.stride());
             let mut steps = Steps::new(&view.noise, self.negative, base.stride());
             let mut pairs = Vec::new();
             for block in 0..corpus.blocks {
-                if cancelled.load(Ordering::Relaxed) {
+                if canceled.load(Ordering::Relaxed) {
                     return None;
                 }
                 pairs.clear();

@@ -12,7 +12,7 @@
 //!
 //! Invariant: rows of X and vectors of nodes have the padding of [`Table`], which stays zero.
 
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 use crate::linalg::vector::add_multiple;
 use crate::random::{Key, Stream};
 use crate::sampling::Alias;
@@ -114,7 +114,7 @@ impl<'a> Steps<'a> {
         rate: f32,
         stream: &mut Stream,
     ) {
-        vectorised(
+        vectorized(
             #[inline(always)]
             || {
                 for pair in pairs {
@@ -148,7 +148,7 @@ impl<'a> Steps<'a> {
 
 /// The vectors that all views share.
 pub(super) enum Base<'a> {
-    /// Already learnt.
+    /// Already learned.
     Fixed(&'a Table),
     /// Learnt together with the extras.
     Learns(&'a mut Table),

@@ -1,6 +1,6 @@
-//! MultiNMF: every view is factorised on its own, and the nodes' factors are drawn towards a consensus.
+//! MultiNMF: every view is factorized on its own, and the nodes' factors are drawn toward a consensus.
 //!
-//! Minimises `sum_k ||X_k - U_k V_kᵀ||^2 + lambda ||V_k Q_k - V*||^2` over non-negative factors, where Q_k has the column
+//! Minimizes `sum_k ||X_k - U_k V_kᵀ||^2 + lambda ||V_k Q_k - V*||^2` over non-negative factors, where Q_k has the column
 //! sums of U_k. The embedding is V*, the mean of the V_k.
 //!
 //! X_k is a view's proximity matrix with a mean entry of one. The published code lets it sum to one and keeps denominators
@@ -22,7 +22,7 @@ use crate::config::Preset;
 use crate::error::{Error, Result};
 use crate::linalg::{Dense, Real};
 use crate::random::{Key, unit_f64};
-use view::{Factors, Pull, Target, normalise};
+use view::{Factors, Pull, Target, normalize};
 
 /// Sweeps over the views before the rounds, each view starting from the last one's V.
 const SWEEPS: usize = 3;
@@ -42,11 +42,11 @@ pub struct MultiNmf {
     /// Which pairs of nodes count as near.
     #[serde(flatten)]
     pub near: Near,
-    /// How strongly views are drawn towards the consensus.
+    /// How strongly views are drawn toward the consensus.
     pub lambda: f64,
     /// Rounds over all views, a new consensus in each.
     pub rounds: usize,
-    /// Iterations of a view in each round, and of each factorisation before the first.
+    /// Iterations of a view in each round, and of each factorization before the first.
     pub inner: usize,
     /// Random starts of which the best goes on.
     pub starts: usize,
@@ -104,9 +104,9 @@ impl Rival for MultiNmf {
         let keys: Vec<Key> = names.map(|name| task.view_key("multinmf", name)).collect();
         let done = AtomicUsize::new(0);
         let (width, all) = (task.dim, self.steps(matrices.len()) as f64);
-        let work = |cancelled: &AtomicBool| {
+        let work = |canceled: &AtomicBool| {
             let targets: Vec<_> = matrices.iter().map(|matrix| Target::new(matrix, total)).collect();
-            let work = Work { settings: self, targets, done: &done, cancelled };
+            let work = Work { settings: self, targets, done: &done, canceled };
             let start = work.start(&keys, width)?;
             work.rounds(start)
         };
@@ -143,12 +143,12 @@ struct Work<'a, T> {
     settings: &'a MultiNmf,
     targets: Vec<Target<'a, T>>,
     done: &'a AtomicUsize,
-    cancelled: &'a AtomicBool,
+    canceled: &'a AtomicBool,
 }
 
 impl<T: Real> Work<'_, T> {
     fn going(&self) -> bool {
-        !self.cancelled.load(Ordering::Relaxed)
+        !self.canceled.load(Ordering::Relaxed)
     }
 
     /// Some iterations of a view.
@@ -175,7 +175,7 @@ impl<T: Real> Work<'_, T> {
         Pull { lambda, consensus, guard: self.settings.guard.unwrap_or(0.0) }
     }
 
-    /// Plain factorisations of the views, one after the other, each from the last one's V.
+    /// Plain factorizations of the views, one after the other, each from the last one's V.
     fn start(&self, keys: &[Key], width: usize) -> Option<Vec<Factors<T>>> {
         let [rows, _] = self.targets[0].shape();
         let mut v = random(keys[0], rows, width);
@@ -183,7 +183,7 @@ impl<T: Real> Work<'_, T> {
         for sweep in 0..SWEEPS {
             for (view, key) in keys.iter().enumerate() {
                 let first = sweep == 0 && view == 0;
-                let factors = self.factorise(view, key.with(1 + sweep as u64), &v, first)?;
+                let factors = self.factorize(view, key.with(1 + sweep as u64), &v, first)?;
                 v = self.revived(&factors.v, key.with(1 + sweep as u64).with(u64::MAX));
                 if sweep == 0 { found.push(factors) } else { found[view] = factors }
             }
@@ -208,7 +208,7 @@ impl<T: Real> Work<'_, T> {
     }
 
     /// The best of some random starts of U (and of V, where none is known) goes on to the end.
-    fn factorise(&self, view: usize, key: Key, v: &Dense<T>, vary: bool) -> Option<Factors<T>> {
+    fn factorize(&self, view: usize, key: Key, v: &Dense<T>, vary: bool) -> Option<Factors<T>> {
         let ([rows, cols], width) = (self.targets[view].shape(), v.width());
         let none = Dense::zeros(0, width);
         let pull = self.pull(0.0, &none);
@@ -218,7 +218,7 @@ impl<T: Real> Work<'_, T> {
             let key = key.with(repeat);
             let v = if vary && repeat > 0 { random(key.with(1), rows, width) } else { v.clone() };
             let mut factors = Factors { u: random(key, cols, width), v };
-            normalise(&mut factors);
+            normalize(&mut factors);
             self.improve(view, &mut factors, pull, trial)?;
             let objective = if trial > 0 { self.objective(view, &factors, pull) } else { 0.0 };
             if best.as_ref().is_none_or(|(lowest, _)| objective < *lowest) {
@@ -230,7 +230,7 @@ impl<T: Real> Work<'_, T> {
         Some(factors)
     }
 
-    /// The rounds. One after which the objective is higher is done again from where it began, towards the newer
+    /// The rounds. One after which the objective is higher is done again from where it began, toward the newer
     /// consensus; after some of these in a row it is over, which is worth a sentence.
     fn rounds(&self, mut factors: Vec<Factors<T>>) -> Option<(Vec<Factors<T>>, Option<String>)> {
         let (lambda, rounds) = (self.settings.lambda, self.settings.rounds);

@@ -15,7 +15,7 @@ fn matrices(seeds: &[u64]) -> Vec<Tiles<f64>> {
 fn factors(seed: u64, size: f64) -> Factors<f64> {
     let key = Key::new(seed);
     let mut factors = Factors { u: random(key.with(0), NODES, WIDTH), v: random(key.with(1), NODES, WIDTH) };
-    normalise(&mut factors);
+    normalize(&mut factors);
     factors.v.scale_columns(&[size; WIDTH]);
     factors
 }
@@ -26,9 +26,9 @@ fn with_work<R>(
     total: f64,
     f: impl FnOnce(&Work<'_, f64>) -> R,
 ) -> R {
-    let (done, cancelled) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (done, canceled) = (AtomicUsize::new(0), AtomicBool::new(false));
     let targets = matrices.iter().map(|matrix| Target::new(matrix, total)).collect();
-    f(&Work { settings, targets, done: &done, cancelled: &cancelled })
+    f(&Work { settings, targets, done: &done, canceled: &canceled })
 }
 
 fn total() -> f64 {
@@ -55,14 +55,14 @@ fn objective_never_rises_within_a_view() {
 }
 
 #[test]
-fn normalising_leaves_the_objective() {
+fn normalizing_leaves_the_objective() {
     let consensus = random(Key::new(9), NODES, WIDTH);
     with_work(&settings(2.0), &matrices(&[1]), total(), |work| {
         let mut factors = factors(4, 1.0);
         factors.u.scale_columns(&[0.5, 2.0, 3.0, 1.0, 7.0]);
         let pull = work.pull(2.0, &consensus);
         let before = work.objective(0, &factors, pull);
-        normalise(&mut factors);
+        normalize(&mut factors);
         assert!((work.objective(0, &factors, pull) / before - 1.0).abs() < 1e-12);
     });
 }
@@ -106,7 +106,7 @@ fn equal_views_agree_with_their_consensus() {
 }
 
 #[test]
-fn without_lambda_views_are_factorised_alone() {
+fn without_lambda_views_are_factorized_alone() {
     let both = with_work(&settings(0.0), &matrices(&[1, 2]), total(), |work| {
         work.rounds(vec![factors(4, 1.0), factors(5, 1.0)]).unwrap().0
     });
@@ -204,7 +204,7 @@ fn several_starts_are_no_worse_than_one() {
     let error = |starts: usize| {
         let settings = MultiNmf { starts, inner: 20, ..settings(0.0) };
         with_work(&settings, &matrices(&[1]), total(), |work| {
-            let found = work.factorise(0, Key::new(3), &random(Key::new(2), NODES, WIDTH), true).unwrap();
+            let found = work.factorize(0, Key::new(3), &random(Key::new(2), NODES, WIDTH), true).unwrap();
             let none = Dense::zeros(0, WIDTH);
             work.objective(0, &found, work.pull(0.0, &none))
         })

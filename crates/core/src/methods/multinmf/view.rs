@@ -33,7 +33,7 @@ pub(super) struct Factors<T> {
     pub(super) v: Dense<T>,
 }
 
-/// What factors are drawn towards, and how denominators are kept from zero.
+/// What factors are drawn toward, and how denominators are kept from zero.
 #[derive(Clone, Copy)]
 pub(super) struct Pull<'a, T> {
     pub(super) lambda: f64,
@@ -77,7 +77,7 @@ impl<'a, T: Real> Target<'a, T> {
         multiply(&mut factors.v, &terms, pull.guard);
         let terms = self.u_terms(factors, pull, going);
         multiply(&mut factors.u, &terms, pull.guard);
-        normalise(factors);
+        normalize(factors);
     }
 
     fn v_terms(&self, factors: &Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) -> Terms<T> {
@@ -98,15 +98,15 @@ impl<'a, T: Real> Target<'a, T> {
         let mut numerators = Dense::zeros(u.rows(), width);
         transposed_times(&[self.matrix], v, &mut numerators, going);
         let (gram, mut added, scale) = (gram(v), vec![0.0; width], T::from_f64(self.scale));
-        let mut towards = vec![T::ZERO; stride];
+        let mut toward = vec![T::ZERO; stride];
         if pull.lambda > 0.0 {
             let (sums, along) = (column_sums(u, None), column_sums(v, Some(pull.consensus)));
             for (col, added) in added.iter_mut().enumerate() {
                 *added = pull.lambda * sums[col] * gram[col * width + col];
-                towards[col] = T::from_f64(pull.lambda * along[col]);
+                toward[col] = T::from_f64(pull.lambda * along[col]);
             }
         }
-        change(&mut numerators, |x, at| x * scale + towards[at % stride]);
+        change(&mut numerators, |x, at| x * scale + toward[at % stride]);
         Terms { numerators, gram, added }
     }
 
@@ -169,7 +169,7 @@ fn column_sums<T: Real>(x: &Dense<T>, other: Option<&Dense<T>>) -> Vec<f64> {
 }
 
 /// Makes the columns of U sum to one and leaves `U Vᵀ` as it is. A column that is all zero stays so.
-pub(super) fn normalise<T: Real>(factors: &mut Factors<T>) {
+pub(super) fn normalize<T: Real>(factors: &mut Factors<T>) {
     let sums = column_sums(&factors.u, None);
     let or_one = |sum: f64| if sum > 0.0 { sum } else { 1.0 };
     factors.u.scale_columns(&sums.iter().map(|&sum| 1.0 / or_one(sum)).collect::<Vec<f64>>());

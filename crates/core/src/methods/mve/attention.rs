@@ -1,8 +1,8 @@
-//! Which views a node's vector should listen to, learnt from the labels of a few nodes.
+//! Which views a node's vector should listen to, learned from the labels of a few nodes.
 //!
 //! With `f_i` the mean of the views' vectors or all of them end to end: weights `l_i = softmax_k(z_k f_i)` and the vector
 //! `x_i = sum_k l_ik x_i^k`. A label, each by itself, is told by `sigmoid(w x_i)` and judged by cross-entropy, or told by
-//! `w x_i` and judged by half the square of what is wrong. Z and W go down the gradient of the mean error of the labelled
+//! `w x_i` and judged by half the square of what is wrong. Z and W go down the gradient of the mean error of the labeled
 //! nodes: at most 100 steps, of a size that starts at 0.1 and is halved whenever the error has risen.
 
 use super::{Feature, Loss};
@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 100;
 const FIRST_STEP: f64 = 0.1;
 const LAST_STEP: f64 = 1e-4;
 
-/// A node that is learnt from.
+/// A node that is learned from.
 #[derive(Clone, Debug)]
 pub(super) struct Example {
     /// Its vector in each view.
@@ -22,7 +22,7 @@ pub(super) struct Example {
     pub(super) labels: Vec<u32>,
 }
 
-/// What is learnt: a row as wide as the feature for each view, and one of `dim` for each label.
+/// What is learned: a row as wide as the feature for each view, and one of `dim` for each label.
 #[derive(Clone, Debug)]
 pub(super) struct Attention {
     views: Vec<Vec<f64>>,
@@ -30,7 +30,7 @@ pub(super) struct Attention {
     rule: Rule,
 }
 
-/// How it is learnt.
+/// How it is learned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rule {
     pub(super) feature: Feature,

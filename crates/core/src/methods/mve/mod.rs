@@ -1,15 +1,15 @@
 //! MVE: vectors of each view, against contexts that all views share, and a common vector that they vote for.
 //!
 //! `sum_k O_k + eta sum_i sum_k |x_i^k - x_i|^2`, where O_k is skip-gram with negatives on the pairs of view k and
-//! `x_i = sum_k l_ik x_i^k` is the result. The votes l are 1 / K, or learnt from labels ([`attention`]). Between two counts of
-//! the votes, x_i stands still, and each step also moves `x_i^k` towards it.
+//! `x_i = sum_k l_ik x_i^k` is the result. The votes l are 1 / K, or learned from labels ([`attention`]). Between two counts of
+//! the votes, x_i stands still, and each step also moves `x_i^k` toward it.
 //!
 //! After Qu, Tang, Shang, Ren, Zhang and Han (2017), whose paper and program differ. The defaults are the program's: pooled
 //! noise, a penalty that all views pay alike, a further decay of 1e-4, attention on the mean of the views' vectors, taught by
 //! the logistic loss. The paper's are `noise = "view"`, `by_votes`, `decay = 0`, `feature = "concat"` and `loss = "square"`.
 //! Their program starts with random votes for one epoch; here these are 1 / K.
 //!
-//! Invariant: labels are read where `attention` is on, and those of at most `labelled` nodes.
+//! Invariant: labels are read where `attention` is on, and those of at most `labeled` nodes.
 
 mod attention;
 #[cfg(test)]
@@ -50,17 +50,17 @@ pub struct Mve {
     /// Times that the votes are counted; pairs are spread over them.
     pub epochs: usize,
     /// How strongly a view's vector is drawn to the common one.
-    pub regularise: f64,
+    pub regularize: f64,
     /// Whether views that have more of a node's votes are drawn more strongly.
     pub by_votes: bool,
     /// The share of a vector that each step takes off, whatever the rate.
     pub decay: f64,
     /// What the random nodes are drawn by.
     pub noise: NoiseOf,
-    /// Whether votes are learnt from labels, when there are some. Else all views count the same: unsupervised.
+    /// Whether votes are learned from labels, when there are some. Else all views count the same: unsupervised.
     pub attention: bool,
-    /// Labelled nodes that votes are learnt from, at most.
-    pub labelled: usize,
+    /// Labeled nodes that votes are learned from, at most.
+    pub labeled: usize,
     /// What a node's votes are read from.
     pub feature: Feature,
     /// What votes that tell labels badly cost.
@@ -144,12 +144,12 @@ impl Rival for Mve {
             negative: 5,
             rate: 0.025,
             epochs: 20,
-            regularise: 0.05,
+            regularize: 0.05,
             by_votes: false,
             decay: 1e-4,
             noise: NoiseOf::Pooled,
             attention: true,
-            labelled: 200,
+            labeled: 200,
             feature: Feature::Mean,
             loss: Loss::Logistic,
             unit: true,
@@ -164,7 +164,7 @@ impl Rival for Mve {
             ("window", self.window, 1, 10),
             ("depth", self.depth, 1, 1),
             ("epochs", self.epochs, 1, 20),
-            ("labelled", self.labelled, 1, 200),
+            ("labeled", self.labeled, 1, 200),
         ];
         if let Some((name, value, least, usual)) =
             whole.into_iter().find(|&(_, value, least, _)| value < least)
@@ -175,10 +175,10 @@ impl Rival for Mve {
         }
         edges::check(self.negative, self.rate)?;
         // Above 1 a step would carry a vector past the common one.
-        if !(self.regularise >= 0.0 && self.regularise * self.rate <= 1.0) {
-            let regularise = self.regularise;
+        if !(self.regularize >= 0.0 && self.regularize * self.rate <= 1.0) {
+            let regularize = self.regularize;
             return complain(format!(
-                "regularise = {regularise} is not from 0 to 1 / rate; the usual choice is 0.05"
+                "regularize = {regularize} is not from 0 to 1 / rate; the usual choice is 0.05"
             ));
         }
         if !(0.0..1.0).contains(&self.decay) {
@@ -197,9 +197,9 @@ impl Rival for Mve {
             found.warnings.push(told.into());
         }
         let trained = self.train(task, labels)?;
-        found.vectors = trained.centres;
+        found.vectors = trained.centers;
         if self.unit {
-            found.vectors.chunks_exact_mut(task.dim).for_each(normalise);
+            found.vectors.chunks_exact_mut(task.dim).for_each(normalize);
         }
         Ok(found)
     }
@@ -210,7 +210,7 @@ impl Rival for Mve {
 }
 
 /// Scales a vector to length 1, unless it is zero.
-fn normalise(vector: &mut [f32]) {
+fn normalize(vector: &mut [f32]) {
     let length = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
@@ -222,7 +222,7 @@ struct Trained {
     /// The vectors of each view, in the order of names.
     views: Vec<Table>,
     /// The common vectors, as of the last count.
-    centres: Vec<f32>,
+    centers: Vec<f32>,
     /// The votes of each node.
     votes: Vec<Vec<f64>>,
 }
@@ -245,7 +245,7 @@ impl Mve {
         let mut contexts = Table::random(parts.clone(), dim, task.key("contexts"));
         let mut trained = Trained {
             views: vec![Table::zeros(parts, dim); views.len()],
-            centres: vec![0.0; nodes * dim],
+            centers: vec![0.0; nodes * dim],
             votes: vec![vec![1.0 / views.len() as f64; views.len()]; nodes],
         };
         let mut teacher = labels.map(|labels| self.teacher(task, &views, labels)).transpose()?;
@@ -262,11 +262,11 @@ impl Mve {
         for epoch in 0..self.epochs {
             for turn in turns.of_epoch(epoch, self.epochs) {
                 for (at, corpus) in corpora.iter().enumerate() {
-                    let (centres, votes) = (&trained.centres, &trained.votes);
-                    let (regularise, decay) = (self.regularise as f32, self.decay as f32);
+                    let (centers, votes) = (&trained.centers, &trained.votes);
+                    let (regularize, decay) = (self.regularize as f32, self.decay as f32);
                     let drawn = |node: usize, x: &mut [f32], rate: f32| {
                         let vote = if self.by_votes { votes[node][at] as f32 } else { 1.0 };
-                        draw_near(x, &centres[node * dim..][..dim], rate * regularise * vote, decay);
+                        draw_near(x, &centers[node * dim..][..dim], rate * regularize * vote, decay);
                     };
                     let noise = &noise[at.min(noise.len() - 1)];
                     let negatives = Negatives { noise, count: self.negative, clash: Clash::Keep };
@@ -286,7 +286,7 @@ impl Mve {
         Ok(trained)
     }
 
-    /// Which nodes are learnt from: drawn by their ids, so that the order of nodes does not matter.
+    /// Which nodes are learned from: drawn by their ids, so that the order of nodes does not matter.
     fn teacher(&self, task: &Task<'_, '_>, views: &[&View], labels: &Labels) -> Result<Teacher> {
         let nodes = task.network.nodes();
         if labels.rows() != nodes.len() {
@@ -297,9 +297,9 @@ impl Mve {
             )));
         }
         let key = task.key("labelled");
-        let mut rows = labels.labelled_rows();
+        let mut rows = labels.labeled_rows();
         rows.sort_by_key(|&row| (key.with(text_key(nodes.id(row as usize))).bits(), row));
-        rows.truncate(self.labelled);
+        rows.truncate(self.labeled);
         let pupils = rows.into_iter().map(|row| (row as usize, labels.of(row as usize).to_vec())).collect();
         let keys: Vec<Key> = views.iter().map(|view| task.view_key("attention", &view.name)).collect();
         let rule = Rule { feature: self.feature, loss: self.loss };
@@ -309,11 +309,11 @@ impl Mve {
     }
 }
 
-/// Moves a view's vector towards the common one. Inlined, because it runs after every step: a call would go to code
+/// Moves a view's vector toward the common one. Inlined, because it runs after every step: a call would go to code
 /// without wide vectors.
 #[inline(always)]
-fn draw_near(x: &mut [f32], centre: &[f32], share: f32, decay: f32) {
-    x.iter_mut().zip(centre).for_each(|(x, &centre)| *x += share * (centre - *x) - decay * *x);
+fn draw_near(x: &mut [f32], center: &[f32], share: f32, decay: f32) {
+    x.iter_mut().zip(center).for_each(|(x, &center)| *x += share * (center - *x) - decay * *x);
 }
 
 impl Trained {
@@ -325,13 +325,13 @@ impl Trained {
     /// Puts the common vectors where the votes want them.
     fn count_votes(&mut self, dim: usize) {
         for node in 0..self.votes.len() {
-            let centre = combined(&self.votes[node], &self.of(node));
-            self.centres[node * dim..][..dim].iter_mut().zip(&centre).for_each(|(to, &x)| *to = x as f32);
+            let center = combined(&self.votes[node], &self.of(node));
+            self.centers[node * dim..][..dim].iter_mut().zip(&center).for_each(|(to, &x)| *to = x as f32);
         }
     }
 }
 
-/// Votes, and the nodes that they are learnt from.
+/// Votes, and the nodes that they are learned from.
 struct Teacher {
     /// Nodes and their labels.
     pupils: Vec<(usize, Vec<u32>)>,

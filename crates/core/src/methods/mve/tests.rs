@@ -31,8 +31,8 @@ fn one_view_votes_for_itself() {
         with_task(&network, Some(&labels), |task| {
             let trained = quick(pairs).train(task, Some(&labels)).unwrap();
             assert!(trained.votes.iter().all(|votes| votes == &[1.0]));
-            assert_eq!(trained.centres, trained.views[0].to_vec(|_| true));
-            assert!(trained.centres.iter().any(|x| x.abs() > 1e-3));
+            assert_eq!(trained.centers, trained.views[0].to_vec(|_| true));
+            assert!(trained.centers.iter().any(|x| x.abs() > 1e-3));
         });
     }
 }
@@ -44,11 +44,11 @@ fn votes_add_up_to_one_and_make_the_common_vectors() {
     with_task(&network, Some(&labels), |task| {
         let trained = quick(Pairs::Edges).train(task, Some(&labels)).unwrap();
         let even = |votes: &Vec<f64>| votes.iter().all(|vote| (vote - 1.0 / 3.0).abs() < 1e-9);
-        assert!(!trained.votes.iter().all(even), "attention learnt nothing");
+        assert!(!trained.votes.iter().all(even), "attention learned nothing");
         for (node, votes) in trained.votes.iter().enumerate() {
             assert!((votes.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-            let centre = combined(votes, &trained.of(node));
-            for (x, expected) in trained.centres[node * 6..][..6].iter().zip(centre) {
+            let center = combined(votes, &trained.of(node));
+            for (x, expected) in trained.centers[node * 6..][..6].iter().zip(center) {
                 assert!((f64::from(*x) - expected).abs() < 1e-6);
             }
         }
@@ -72,12 +72,12 @@ fn without_attention_labels_are_not_read() {
 }
 
 #[test]
-fn only_so_many_labelled_nodes_are_learnt_from() {
+fn only_so_many_labeled_nodes_are_learned_from() {
     let network = network();
     let labels = labels(&network);
     with_task(&network, Some(&labels), |task| {
-        let pupils = |labelled: usize| {
-            let settings = Mve { labelled, ..quick(Pairs::Edges) };
+        let pupils = |labeled: usize| {
+            let settings = Mve { labeled, ..quick(Pairs::Edges) };
             let views: Vec<&View> = task.network.views().iter().collect();
             settings.teacher(task, &views, &labels).unwrap().pupils
         };
@@ -95,18 +95,18 @@ fn only_so_many_labelled_nodes_are_learnt_from() {
 #[test]
 fn a_strong_pull_makes_views_agree() {
     let network = network();
-    let apart = |regularise: f64| -> f64 {
+    let apart = |regularize: f64| -> f64 {
         with_task(&network, None, |task| {
-            let settings = Mve { regularise, epochs: 40, ..quick(Pairs::Walks) };
+            let settings = Mve { regularize, epochs: 40, ..quick(Pairs::Walks) };
             let trained = settings.train(task, None).unwrap();
-            let from_centre = |node: usize| {
-                let centre = &trained.centres[node * 6..][..6];
+            let from_center = |node: usize| {
+                let center = &trained.centers[node * 6..][..6];
                 let squares = |view: Vec<f64>| -> f64 {
-                    view.iter().zip(centre).map(|(x, &c)| (x - f64::from(c)).powi(2)).sum()
+                    view.iter().zip(center).map(|(x, &c)| (x - f64::from(c)).powi(2)).sum()
                 };
                 trained.of(node).into_iter().map(squares).sum::<f64>()
             };
-            (0..40).map(from_centre).sum()
+            (0..40).map(from_center).sum()
         })
     };
     let (free, bound) = (apart(0.0), apart(30.0));
@@ -114,7 +114,7 @@ fn a_strong_pull_makes_views_agree() {
 }
 
 #[test]
-fn the_pull_goes_to_the_centre_and_a_little_to_zero() {
+fn the_pull_goes_to_the_center_and_a_little_to_zero() {
     let mut x = [1.0, -2.0, 0.0];
     draw_near(&mut x, &[3.0, -2.0], 0.25, 1e-4);
     assert!(
@@ -148,7 +148,7 @@ fn each_way_of_the_paper_has_an_effect() {
         with_task(&network, Some(&labels), |task| settings.train(task, Some(&labels)).unwrap())
     };
     let program = || quick(Pairs::Edges);
-    let plain = train(&program()).centres;
+    let plain = train(&program()).centers;
     let ways = [
         Mve { by_votes: true, ..program() },
         Mve { decay: 0.0, ..program() },
@@ -157,7 +157,7 @@ fn each_way_of_the_paper_has_an_effect() {
         Mve { loss: Loss::Square, ..program() },
     ];
     for settings in &ways {
-        assert!(train(settings).centres != plain, "{settings:?}");
+        assert!(train(settings).centers != plain, "{settings:?}");
     }
     let paper = Mve {
         by_votes: true,
@@ -185,7 +185,7 @@ fn noise_of_a_view_leaves_other_nodes_alone() {
                 builder.add_edge(view, source, target, 1.0).unwrap();
             }
         }
-        let settings = Mve { noise, regularise: 0.0, ..quick(Pairs::Edges) };
+        let settings = Mve { noise, regularize: 0.0, ..quick(Pairs::Edges) };
         with_task(&builder.build().unwrap(), None, |task| {
             let trained = settings.train(task, None).unwrap();
             (0..20).flat_map(|node| trained.views[0].row(node).to_vec()).collect::<Vec<f32>>()
@@ -218,11 +218,11 @@ fn each_bad_setting_is_named() {
         (Mve { negative: 0, ..base() }, "negative = 0"),
         (Mve { rate: -1.0, ..base() }, "rate = -1"),
         (Mve { epochs: 0, ..base() }, "epochs = 0"),
-        (Mve { regularise: -0.1, ..base() }, "regularise = -0.1"),
-        (Mve { regularise: 50.0, ..base() }, "regularise = 50"),
+        (Mve { regularize: -0.1, ..base() }, "regularize = -0.1"),
+        (Mve { regularize: 50.0, ..base() }, "regularize = 50"),
         (Mve { decay: -0.1, ..base() }, "decay = -0.1"),
         (Mve { decay: 1.0, ..base() }, "decay = 1"),
-        (Mve { labelled: 0, ..base() }, "labelled = 0"),
+        (Mve { labeled: 0, ..base() }, "labeled = 0"),
     ];
     for (settings, words) in bad {
         let message = settings.check().unwrap_err().to_string();

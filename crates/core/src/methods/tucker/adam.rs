@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use crate::linalg::Real;
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 
 const MEAN_KEPT: f64 = 0.9;
 const SQUARE_KEPT: f64 = 0.999;
@@ -53,7 +53,7 @@ impl<T: Real> Adam<T> {
         let state = self.means.par_chunks_mut(CHUNK).zip(self.squares.par_chunks_mut(CHUNK));
         let chunks = parameters.par_chunks_mut(CHUNK).zip(gradient.par_chunks(CHUNK)).zip(state);
         chunks.for_each(|((parameters, gradient), (means, squares))| {
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || update(stride, parameters, gradient, means, squares),
             );

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::dropout::Dropout;
 use super::model::Parameters;
 use crate::linalg::Real;
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 use crate::linalg::vector::add_multiple;
 use crate::random::Key;
 
@@ -42,7 +42,7 @@ pub(super) fn matrices<T: Real>(model: &Parameters<T>) -> Vec<T> {
     let lines = matrices.par_chunks_mut(relations * dim).zip(model.core.par_chunks(width * dim));
     lines.for_each(|(line, core)| {
         for (row, weights) in line.chunks_exact_mut(dim).zip(model.relations.chunks_exact(width)) {
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || {
                     weights
@@ -69,7 +69,7 @@ pub(super) fn forward<T: Real>(
         || Mask::new(dim),
         |mask, (sample, (out, input))| {
             let relation = samples.relations[sample] as usize;
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || {
                     for (line, &x) in input.iter().enumerate() {
@@ -112,7 +112,7 @@ pub(super) fn backward<T: Real>(
             let line = task * LINES + at;
             let rows = &matrices[line * relations * dim..][..relations * dim];
             d_matrices.fill(T::ZERO);
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || {
                     line_backward(samples, line, rows, d_out, &mut mask, d_inputs, &mut d_matrices);

@@ -77,7 +77,7 @@ mod tests {
         }
     }
 
-    /// Neighbours, and the four that share a random number.
+    /// Neighbors, and the four that share a random number.
     #[test]
     fn places_are_independent() {
         let (rows, dim) = (4000, 8);

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use crate::linalg::Real;
-use crate::linalg::kernels::vectorised;
+use crate::linalg::kernels::vectorized;
 
 /// Targets of known objects and of all others.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(super) fn to_gradients<T: Real>(logits: &mut [T], nodes: usize, known: &[&[u
     let jump = T::from_f64((targets.known - targets.other) * scale);
     let (scale, other) = (T::from_f64(scale), T::from_f64(targets.other));
     logits.par_chunks_exact_mut(nodes).zip(known).for_each(|(row, known)| {
-        vectorised(
+        vectorized(
             #[inline(always)]
             || row.iter_mut().for_each(|z| *z = (T::ONE / (T::ONE + (T::ZERO - *z).exp()) - other) * scale),
         );

@@ -2,9 +2,9 @@
 //!
 //! `P(s, r, o) = sigmoid(W x_1 w_r x_2 e_s x_3 e_o)`: nodes are entities, views are relations, edges are the triples known
 //! to hold (weights are ignored). A question (s, r) is scored against all nodes at once; the loss is binary
-//! cross-entropy. The embedding is E, before any normalisation.
+//! cross-entropy. The embedding is E, before any normalization.
 //!
-//! After Balazevic, Allen and Hospedales (2019): batch normalisation, three dropouts, Adam, smoothed labels. There is no
+//! After Balazevic, Allen and Hospedales (2019): batch normalization, three dropouts, Adam, smoothed labels. There is no
 //! held-out set: link prediction is not the aim, and training goes on for a fixed number of epochs.
 
 mod adam;
@@ -104,7 +104,7 @@ impl Rival for TuckEr {
         if self.batch < 2 {
             let batch = self.batch;
             return complain(format!(
-                "batch = {batch} is too small to normalise; use 2 or more, usually 128"
+                "batch = {batch} is too small to normalize; use 2 or more, usually 128"
             ));
         }
         if !(self.rate > 0.0 && self.rate.is_finite()) {

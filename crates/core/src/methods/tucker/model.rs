@@ -21,7 +21,7 @@ pub(super) struct Shape {
     pub(super) relation_dim: usize,
 }
 
-/// All that is learnt; gradients have the same form.
+/// All that is learned; gradients have the same form.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Parameters<T> {
     pub(super) shape: Shape,

@@ -1,4 +1,4 @@
-//! Batch normalisation: each column of a batch gets mean 0 and variance 1, then a scale and a shift that are learnt.
+//! Batch normalization: each column of a batch gets mean 0 and variance 1, then a scale and a shift that are learned.
 //!
 //! `y = a (x - mean) / sqrt(var + 1e-5) + c`, with the mean and variance of the batch. What the original keeps for use
 //! after training (running means) is left out: the vectors are taken before this layer.
@@ -16,7 +16,7 @@ pub(super) struct Normed<T> {
     inverse_deviation: Vec<T>,
 }
 
-/// Normalises a batch in place; rows are as long as `scale` and `shift`.
+/// Normalizes a batch in place; rows are as long as `scale` and `shift`.
 pub(super) fn forward<T: Real>(batch: &mut [T], scale: &[T], shift: &[T]) -> Normed<T> {
     let dim = scale.len();
     let share = 1.0 / (batch.len() / dim) as f64;

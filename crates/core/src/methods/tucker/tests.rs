@@ -102,7 +102,7 @@ fn with_task<R>(network: &Network, dim: usize, run: impl FnOnce(&mut Task<'_, '_
 }
 
 #[test]
-fn a_tensor_of_low_rank_is_learnt_by_heart() {
+fn a_tensor_of_low_rank_is_learned_by_heart() {
     let network = cycle(["next", "previous"]);
     let settings =
         TuckEr { dropout: [0.0; 3], smoothing: 0.0, rate: 0.02, relation_dim: 2, ..TuckEr::default() };

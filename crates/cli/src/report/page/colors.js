@@ -1,5 +1,5 @@
-// Colours, and light against dark. Ten colours that people with a colour-vision deficiency can tell apart; beyond ten
-// the shape changes, and beyond thirty everything is grey.
+// Colors, and light against dark. Ten colors that people with a color-vision deficiency can tell apart; beyond ten
+// the shape changes, and beyond thirty everything is gray.
 
 const PALETTE = {
   light: ["#3f7fc4", "#e8960c", "#b8321a", "#23876a", "#8a3fb0", "#a06a58", "#5bb8d0", "#a89a4e", "#d4679f", "#5a6270"],
@@ -12,14 +12,14 @@ const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => document.documentElement.dataset.theme || (darkSystem.matches ? "dark" : "light");
 const paint = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-const colour = (index) => index === GREY || index >= 30 ? paint("--other") : PALETTE[theme()][index % 10];
+const color = (index) => index === GREY || index >= 30 ? paint("--other") : PALETTE[theme()][index % 10];
 const shape = (index) => index === GREY || index >= 30 ? "circle" : SHAPES[Math.floor(index / 10)];
 // Consensus is no view: it has the ink of the text.
-const sourceColour = (source) => source === 0 ? paint("--soft") : colour(source - 1);
+const sourceColor = (source) => source === 0 ? paint("--soft") : color(source - 1);
 
-// From nearly nothing to the full colour, in steps.
+// From nearly nothing to the full color, in steps.
 const STEPS = 12;
-const rampColour = (step) => {
+const rampColor = (step) => {
   const [low, high] = theme() === "dark" ? [[52, 58, 66], [132, 196, 255]] : [[222, 226, 228], [20, 74, 134]];
   const share = step / (STEPS - 1);
   return `rgb(${low.map((c, i) => Math.round(c + share * (high[i] - c))).join(", ")})`;
@@ -28,7 +28,7 @@ const heat = (share) => `rgba(${paint("--heat")}, ${(0.06 + 0.74 * share).toFixe
 
 const swatch = (index) => {
   const svg = draw("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" });
-  const fill = colour(index);
+  const fill = color(index);
   const shapes = {
     circle: () => draw("circle", { cx: 5, cy: 5, r: 4, fill }),
     square: () => draw("rect", { x: 1.4, y: 1.4, width: 7.2, height: 7.2, fill }),

@@ -1,6 +1,6 @@
-//! Centres, the distances from them, and what is carried along from one iteration to the next.
+//! Centers, the distances from them, and what is carried along from one iteration to the next.
 //!
-//! Invariant: a node's bounds hold whatever rounding did: `upper` is no less than the distance to its centre, `lower` no
+//! Invariant: a node's bounds hold whatever rounding did: `upper` is no less than the distance to its center, `lower` no
 //! more than that to any other.
 
 use super::Nodes;
@@ -10,9 +10,9 @@ use crate::linalg::vector::{add_multiple, product};
 /// A share of the squared lengths that rounding cannot exceed in vectors of less than a hundred thousand columns.
 const ROUNDING: f64 = 1e-11;
 
-/// Where the centres are: a padded row for each, and rows of zeros up to a multiple of [`GROUP`].
+/// Where the centers are: a padded row for each, and rows of zeros up to a multiple of [`GROUP`].
 #[derive(Clone)]
-pub(super) struct Centres {
+pub(super) struct Centers {
     pub(super) count: usize,
     pub(super) stride: usize,
     pub(super) values: Vec<f64>,
@@ -22,53 +22,53 @@ pub(super) struct Centres {
 #[derive(Clone, Copy)]
 pub(super) struct Bound {
     pub(super) cluster: u32,
-    /// At least the distance to its centre.
+    /// At least the distance to its center.
     pub(super) upper: f64,
-    /// At most the distance to any other centre.
+    /// At most the distance to any other center.
     pub(super) lower: f64,
 }
 
 /// The clusters: sums of their vectors, and how many those are. A block's moves have the same form.
 #[derive(Clone)]
 pub(super) struct Totals {
-    pub(super) sums: Centres,
+    pub(super) sums: Centers,
     pub(super) sizes: Vec<i64>,
 }
 
 /// Room for the distances of one node, used again for the next.
 pub(super) struct Scratch {
     pub(super) lanes: Vec<Lanes>,
-    /// Squared, from each centre.
+    /// Squared, from each center.
     pub(super) distances: Vec<f64>,
 }
 
 impl Scratch {
-    pub(super) fn new(centres: &Centres) -> Self {
-        let lanes = vec![[[0.0; LANES]; GROUP]; centres.count.div_ceil(GROUP)];
-        Scratch { lanes, distances: vec![0.0; centres.count] }
+    pub(super) fn new(centers: &Centers) -> Self {
+        let lanes = vec![[[0.0; LANES]; GROUP]; centers.count.div_ceil(GROUP)];
+        Scratch { lanes, distances: vec![0.0; centers.count] }
     }
 }
 
-impl Centres {
+impl Centers {
     pub(super) fn zeros(count: usize, dim: usize) -> Self {
         let stride = stride(dim);
-        Centres { count, stride, values: vec![0.0; count.next_multiple_of(GROUP) * stride] }
+        Centers { count, stride, values: vec![0.0; count.next_multiple_of(GROUP) * stride] }
     }
 
-    pub(super) fn row(&self, centre: usize) -> &[f64] {
-        &self.values[centre * self.stride..][..self.stride]
+    pub(super) fn row(&self, center: usize) -> &[f64] {
+        &self.values[center * self.stride..][..self.stride]
     }
 
-    pub(super) fn row_mut(&mut self, centre: usize) -> &mut [f64] {
-        &mut self.values[centre * self.stride..][..self.stride]
+    pub(super) fn row_mut(&mut self, center: usize) -> &mut [f64] {
+        &mut self.values[center * self.stride..][..self.stride]
     }
 
-    /// The squared length of each centre.
+    /// The squared length of each center.
     pub(super) fn norms(&self) -> Vec<f64> {
-        (0..self.count).map(|centre| product(self.row(centre), self.row(centre))).collect()
+        (0..self.count).map(|center| product(self.row(center), self.row(center))).collect()
     }
 
-    /// Squared distances from all centres by way of inner products, which takes half the time.
+    /// Squared distances from all centers by way of inner products, which takes half the time.
     ///
     /// They are wrong by up to [`ROUNDING`] of the squared lengths, and may fall below zero.
     #[inline(always)]
@@ -79,13 +79,13 @@ impl Centres {
         }
         let found = scratch.distances.chunks_mut(GROUP).zip(norms.chunks(GROUP));
         for (lanes, (found, norms)) in scratch.lanes.iter().zip(found) {
-            for ((found, product), centre) in found.iter_mut().zip(totals(lanes)).zip(norms) {
-                *found = (norm - 2.0 * product) + centre;
+            for ((found, product), center) in found.iter_mut().zip(totals(lanes)).zip(norms) {
+                *found = (norm - 2.0 * product) + center;
             }
         }
     }
 
-    /// Squared distances of a padded row from all centres.
+    /// Squared distances of a padded row from all centers.
     #[inline(always)]
     pub(super) fn distances(&self, wide: &[f64], scratch: &mut Scratch) {
         let groups = self.values.chunks_exact(GROUP * self.stride);
@@ -98,19 +98,19 @@ impl Centres {
     }
 
     #[inline(always)]
-    pub(super) fn distance(&self, wide: &[f64], centre: usize, scratch: &mut Scratch) -> f64 {
-        let group = centre / GROUP * GROUP;
+    pub(super) fn distance(&self, wide: &[f64], center: usize, scratch: &mut Scratch) -> f64 {
+        let group = center / GROUP * GROUP;
         let four = &self.values[group * self.stride..][..GROUP * self.stride];
         four_distances(four, wide, &mut scratch.lanes[0]);
-        totals(&scratch.lanes[0])[centre - group]
+        totals(&scratch.lanes[0])[center - group]
     }
 
-    /// Half the distance from each centre to the nearest other one.
+    /// Half the distance from each center to the nearest other one.
     pub(super) fn half_gaps(&self) -> Vec<f64> {
         let mut scratch = Scratch::new(self);
-        let mut of = |centre: usize| {
-            self.distances(self.row(centre), &mut scratch);
-            let others = scratch.distances.iter().enumerate().filter(|(other, _)| *other != centre);
+        let mut of = |center: usize| {
+            self.distances(self.row(center), &mut scratch);
+            let others = scratch.distances.iter().enumerate().filter(|(other, _)| *other != center);
             others.fold(f64::INFINITY, |least, (_, &distance)| least.min(distance)).sqrt() / 2.0
         };
         (0..self.count).map(&mut of).collect()
@@ -119,7 +119,7 @@ impl Centres {
 
 impl Totals {
     pub(super) fn zeros(k: usize, dim: usize) -> Self {
-        Totals { sums: Centres::zeros(k, dim), sizes: vec![0; k] }
+        Totals { sums: Centers::zeros(k, dim), sizes: vec![0; k] }
     }
 
     /// Lets a node come (`sign` 1) or leave (-1).
@@ -135,9 +135,9 @@ impl Totals {
     }
 }
 
-/// What a run knows: where its centres are, and of each node which is nearest.
+/// What a run knows: where its centers are, and of each node which is nearest.
 pub(super) struct Run {
-    pub(super) centres: Centres,
+    pub(super) centers: Centers,
     pub(super) bounds: Vec<Bound>,
     pub(super) totals: Totals,
     pub(super) iterations: usize,
@@ -145,24 +145,24 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(nodes: &Nodes<'_>, centres: Centres) -> Self {
+    pub(super) fn new(nodes: &Nodes<'_>, centers: Centers) -> Self {
         // Nodes of no cluster, infinitely far from it: the first pass looks at every one.
         let unknown = Bound { cluster: u32::MAX, upper: f64::INFINITY, lower: 0.0 };
-        let totals = Totals::zeros(centres.count, nodes.vectors.dim());
-        Run { centres, bounds: vec![unknown; nodes.rows.len()], totals, iterations: 0, converged: false }
+        let totals = Totals::zeros(centers.count, nodes.vectors.dim());
+        Run { centers, bounds: vec![unknown; nodes.rows.len()], totals, iterations: 0, converged: false }
     }
 
-    /// Puts centres into the middle of their clusters, and widens the bounds by what they moved.
-    pub(super) fn move_centres(&mut self) {
-        let Run { centres, totals, bounds, .. } = self;
-        let mut shifts = vec![0.0f64; centres.count];
+    /// Puts centers into the middle of their clusters, and widens the bounds by what they moved.
+    pub(super) fn move_centers(&mut self) {
+        let Run { centers, totals, bounds, .. } = self;
+        let mut shifts = vec![0.0f64; centers.count];
         for (cluster, shift) in shifts.iter_mut().enumerate() {
             let size = totals.sizes[cluster];
             if size == 0 {
                 continue;
             }
             let mut moved = 0.0;
-            for (old, sum) in centres.row_mut(cluster).iter_mut().zip(totals.sums.row(cluster)) {
+            for (old, sum) in centers.row_mut(cluster).iter_mut().zip(totals.sums.row(cluster)) {
                 let new = sum / size as f64;
                 moved += (new - *old) * (new - *old);
                 *old = new;
@@ -177,39 +177,39 @@ impl Run {
     }
 }
 
-/// Centres, and what is the same for every node that looks at them.
+/// Centers, and what is the same for every node that looks at them.
 pub(super) struct Look<'a> {
-    pub(super) centres: &'a Centres,
+    pub(super) centers: &'a Centers,
     half_gaps: Vec<f64>,
     norms: Vec<f64>,
     longest: f64,
 }
 
 impl<'a> Look<'a> {
-    pub(super) fn new(centres: &'a Centres) -> Self {
-        let norms = centres.norms();
+    pub(super) fn new(centers: &'a Centers) -> Self {
+        let norms = centers.norms();
         let longest = norms.iter().fold(0.0f64, |most, &norm| most.max(norm));
-        Look { centres, half_gaps: centres.half_gaps(), norms, longest }
+        Look { centers, half_gaps: centers.half_gaps(), norms, longest }
     }
 
-    /// The distance up to which a node's own centre is the nearest.
+    /// The distance up to which a node's own center is the nearest.
     #[inline(always)]
     pub(super) fn settled(&self, bound: &Bound) -> f64 {
         let gap = self.half_gaps.get(bound.cluster as usize);
         gap.map_or(f64::NEG_INFINITY, |gap| gap.max(bound.lower))
     }
 
-    /// The nearest centre of a padded row with this squared length.
+    /// The nearest center of a padded row with this squared length.
     #[inline(always)]
     pub(super) fn nearest(&self, wide: &[f64], norm: f64, scratch: &mut Scratch) -> Bound {
-        self.centres.rough_distances(wide, norm, &self.norms, scratch);
+        self.centers.rough_distances(wide, norm, &self.norms, scratch);
         let (cluster, nearest, second) = two_nearest(&scratch.distances);
         let slack = ROUNDING * (norm + self.longest);
         Bound { cluster, upper: (nearest.max(0.0) + slack).sqrt(), lower: (second - slack).max(0.0).sqrt() }
     }
 }
 
-/// The nearest centre (the first of several), its squared distance, and that of the next.
+/// The nearest center (the first of several), its squared distance, and that of the next.
 #[inline(always)]
 pub(super) fn two_nearest(distances: &[f64]) -> (u32, f64, f64) {
     let (mut cluster, mut nearest, mut second) = (0, f64::INFINITY, f64::INFINITY);
