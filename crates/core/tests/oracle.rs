@@ -98,7 +98,7 @@ impl Oracle {
     }
 
     fn matrices<T: Real>(&self) -> Vec<Tiles<T>> {
-        let key = self.all["factorized"].as_str().unwrap();
+        let key = self.all["factorised"].as_str().unwrap();
         self.all["proximity"][key]
             .as_array()
             .unwrap()
