@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use manyview::Network;
 use manyview::io::write_npy;
 use manyview::methods::{DeepWalk, Model, Settings, SkipGram};
-use manyview::{Network, bench};
 use serde_json::json;
 
 #[derive(Args)]
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SkipGramArgs) -> Result<()> {
     let settings = DeepWalk { skip_gram: SkipGram { walks: args.walks, ..SkipGram::default() } };
     if let Some(path) = &args.only_walks {
         let mut file = BufWriter::new(File::create(path).with_context(|| path.display().to_string())?);
-        for walk in bench::walks(&network, &settings) {
+        for walk in manyview_baselines::walks_of(&network, &settings) {
             let ids: Vec<&str> = walk.iter().map(|&node| network.nodes().id(node as usize)).collect();
             writeln!(file, "{}", ids.join(" "))?;
         }

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use manyview::comm::Local;
-use manyview::io::{RankRecord, RunMemory, RunPeaks, RunRecord, RunSeconds};
 use manyview::memory::peak_resident_bytes;
+use manyview::result::{RankRecord, RunMemory, RunPeaks, RunRecord, RunSeconds};
 use manyview::stages::{Progress, Stop};
 use manyview::{Config, Fit};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use manyview::Config;
 use manyview::config::Preset;
-use manyview::io::{MethodRecord, MethodSeconds};
 use manyview::methods::{Method, Model, Progress};
+use manyview::result::{MethodRecord, MethodSeconds};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! The loops that take the time, one by one: `cargo bench -p manyview --features bench`.
+//! The loops that take the time, one by one: `cargo bench -p manyview-core`.
 //!
 //! Names are kernel/width/entries; throughput is in entries (for factors: numbers) a second. One thread, f32, on
 //! the proximity matrix of a planted network; all inputs follow from a fixed seed and are made outside the timer.
@@ -9,14 +9,17 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use manyview::comm::Local;
-use manyview::config::{Isolated, Solver, StopRule};
-use manyview::generate::Planted;
-use manyview::linalg::{Csr, Dense, Tiles};
-use manyview::network::{Duplicates, Network, View};
-use manyview::nmf::{self, Start, Target};
-use manyview::parallel::Pool;
-use manyview::{NetworkBuilder, bench, proximity, residual};
+use manyview_base::linalg::{BLOCK_ROWS, Csr, Dense, Real, Tiles, gram, kernels};
+use manyview_base::parallel::Pool;
+use manyview_core::comm::Local;
+use manyview_core::config::{Isolated, Solver, StopRule};
+use manyview_core::nmf::update::{Rule, update_rows};
+use manyview_core::nmf::{self, Start, Target};
+use manyview_core::proximity;
+use manyview_core::residual;
+use manyview_data::NetworkBuilder;
+use manyview_data::generate::Planted;
+use manyview_data::network::{Duplicates, Network, View};
 
 /// Compiled widths, odd ones, and one that takes two windows.
 const WIDTHS: [usize; 8] = [4, 8, 12, 16, 20, 28, 32, 64];
@@ -53,6 +56,28 @@ fn factor(rows: usize, width: usize, salt: u64) -> Dense<f32> {
     })
 }
 
+/// Adds `R Vᵀ` to `out`.
+fn products<T: Real>(matrix: &Tiles<T>, v_t: &Dense<T>, out: &mut Dense<T>) {
+    let len = BLOCK_ROWS * out.stride();
+    for (block, out) in matrix.blocks().iter().zip(out.padded_mut().chunks_mut(len)) {
+        kernels::add_products(block, matrix.panel(), v_t, out);
+    }
+}
+
+/// Adds `(Uᵀ R)ᵀ` to `out`.
+fn transposed_products<T: Real>(matrix: &Tiles<T>, u: &Dense<T>, out: &mut Dense<T>) {
+    let len = matrix.panel() * out.stride();
+    for (index, out) in out.padded_mut().chunks_mut(len).enumerate() {
+        kernels::add_transposed_products(matrix, index, u, out);
+    }
+}
+
+/// Updates all rows of a factor.
+fn update_factor<T: Real>(solver: Solver, x: &mut Dense<T>, numerators: &Dense<T>, gram: &[T]) {
+    let stride = x.stride();
+    update_rows(Rule { solver, epsilon: 0.0 }, x.padded_mut(), numerators.padded(), stride, gram);
+}
+
 fn group<'a>(criterion: &'a mut Criterion, name: &str, elements: usize) -> BenchmarkGroup<'a, WallTime> {
     let mut group = criterion.benchmark_group(name);
     group.throughput(Throughput::Elements(elements as u64));
@@ -73,11 +98,10 @@ fn kernels(criterion: &mut Criterion) {
         let (u, v_t) = (factor(nodes, width, 1), factor(nodes, width, 1 << 32));
         let name = format!("w{width}/{size}");
         let mut out = Dense::zeros(nodes, width);
-        group(criterion, "products", entries).bench_function(&name, |bencher| {
-            bencher.iter(|| bench::products(&tiles, black_box(&v_t), &mut out))
-        });
+        group(criterion, "products", entries)
+            .bench_function(&name, |bencher| bencher.iter(|| products(&tiles, black_box(&v_t), &mut out)));
         group(criterion, "transposed", entries).bench_function(&name, |bencher| {
-            bencher.iter(|| bench::transposed_products(&tiles, black_box(&u), &mut out))
+            bencher.iter(|| transposed_products(&tiles, black_box(&u), &mut out))
         });
         // So small a scale leaves nearly all entries, as most stages do.
         let scale = 1e-3 / width as f64;
@@ -92,13 +116,13 @@ fn kernels(criterion: &mut Criterion) {
             bencher.iter(|| residual::products_on_pattern(&tiles, black_box(&u), &v_t, &pool))
         });
         group(criterion, "gram", nodes * width)
-            .bench_function(&name, |bencher| bencher.iter(|| bench::gram(black_box(&u))));
-        let gram: Vec<f32> = bench::gram(&v_t).into_iter().map(|x| x as f32).collect();
+            .bench_function(&name, |bencher| bencher.iter(|| gram::gram(black_box(&u))));
+        let gram: Vec<f32> = gram::gram(&v_t).into_iter().map(|x| x as f32).collect();
         for (solver, update) in [(Solver::Mu, "update-mu"), (Solver::Hals, "update-hals")] {
             let numerators = factor(nodes, width, 7);
             let mut x = u.clone();
             group(criterion, update, nodes * width).bench_function(&name, |bencher| {
-                bencher.iter(|| bench::update(solver, black_box(&mut x), &numerators, &gram))
+                bencher.iter(|| update_factor(solver, black_box(&mut x), &numerators, &gram))
             });
         }
         group(criterion, "iteration", entries).bench_function(&name, |bencher| {

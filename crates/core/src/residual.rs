@@ -6,24 +6,26 @@
 use rayon::prelude::*;
 
 use crate::comm::{self, Comm};
-use crate::linalg::kernels::{fit_on_pattern, subtract_and_clip};
-use crate::linalg::{BLOCK_ROWS, Dense, Real, Tiles};
-use crate::parallel::Pool;
+use manyview_base::linalg::kernels::{fit_on_pattern, subtract_and_clip};
+use manyview_base::linalg::{BLOCK_ROWS, Dense, Real, Tiles};
+use manyview_base::parallel::Pool;
 
 /// This rank's rows of a view's residual, with sums over all ranks.
 #[derive(Clone, Debug)]
-pub(crate) struct Residual<T> {
-    pub(crate) tiles: Tiles<T>,
+pub struct Residual<T> {
+    /// The values that are left.
+    pub tiles: Tiles<T>,
     /// `||R||^2`.
-    pub(crate) squared_norm: f64,
+    pub squared_norm: f64,
     /// `||M||^2`, where it began.
-    pub(crate) first_squared_norm: f64,
+    pub first_squared_norm: f64,
     /// Number of entries.
-    pub(crate) entries: usize,
+    pub entries: usize,
 }
 
 impl<T: Real> Residual<T> {
-    pub(crate) fn new<C: Comm>(tiles: Tiles<T>, pool: &Pool, comm: &C) -> Self {
+    /// The residual before the first stage: the matrix itself.
+    pub fn new<C: Comm>(tiles: Tiles<T>, pool: &Pool, comm: &C) -> Self {
         let mut residual = Residual { tiles, squared_norm: 0.0, first_squared_norm: 0.0, entries: 0 };
         residual.measure(pool, comm);
         residual.first_squared_norm = residual.squared_norm;
@@ -39,36 +41,29 @@ impl<T: Real> Residual<T> {
     }
 
     /// Whether nothing is left to explain.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.squared_norm == 0.0
     }
 
     /// `||R||^2 / ||M||^2`: the share of the view that is not explained yet.
-    pub(crate) fn share_left(&self) -> f64 {
+    pub fn share_left(&self) -> f64 {
         if self.first_squared_norm > 0.0 { self.squared_norm / self.first_squared_norm } else { 0.0 }
     }
 
     /// Mean over all pairs of nodes.
-    pub(crate) fn mean<C: Comm>(&self, pool: &Pool, comm: &C) -> f64 {
+    pub fn mean<C: Comm>(&self, pool: &Pool, comm: &C) -> f64 {
         let nodes = self.tiles.cols() as f64;
         comm::sum(comm, pool.run(|| self.tiles.sum())) / (nodes * nodes)
     }
 
     /// Takes `scale U V` away.
-    pub(crate) fn subtract<C: Comm>(
-        &mut self,
-        u: &Dense<T>,
-        v_t: &Dense<T>,
-        scale: f64,
-        pool: &Pool,
-        comm: &C,
-    ) {
+    pub fn subtract<C: Comm>(&mut self, u: &Dense<T>, v_t: &Dense<T>, scale: f64, pool: &Pool, comm: &C) {
         subtract(&mut self.tiles, u, v_t, scale, pool);
         self.measure(pool, comm);
     }
 
     /// The scale `s` that makes `s U V` the best fit to R on R's pattern; 0 when `U V` is 0 there.
-    pub(crate) fn best_scale<C: Comm>(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &C) -> f64 {
+    pub fn best_scale<C: Comm>(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &C) -> f64 {
         let mut sums = products_on_pattern(&self.tiles, u, v_t, pool);
         comm.all_reduce_sum(&mut sums);
         if sums[1] > 0.0 { sums[0] / sums[1] } else { 0.0 }

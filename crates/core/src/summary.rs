@@ -12,12 +12,12 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::error::Result;
-use crate::linalg::{BLOCK_ROWS, Csr};
-use crate::network::{Network, View};
-use crate::overlap::{Neighborhoods, Overlap, overlaps};
-use crate::parallel::Pool;
 use crate::proximity::{self, Settings};
+use manyview_base::error::Result;
+use manyview_base::linalg::{BLOCK_ROWS, Csr};
+use manyview_base::parallel::Pool;
+use manyview_data::network::{Network, View};
+use manyview_data::overlap::{Neighborhoods, Overlap, overlaps};
 
 /// Rows of proximity that are in memory at a time.
 const ROWS_AT_ONCE: usize = 4096;
@@ -81,7 +81,7 @@ pub struct Correlation {
 /// done, rows in all); without, it looks at the edges alone.
 ///
 /// # Errors
-/// [`crate::Error::Interrupted`] when `watch` breaks.
+/// [`manyview_base::error::Error::Interrupted`] when `watch` breaks.
 pub fn summarize(
     network: &Network,
     settings: Option<Settings>,
@@ -239,12 +239,12 @@ fn product(a: (&[u32], &[f32]), b: (&[u32], &[f32]), left_out: u32) -> f64 {
 mod tests {
     use super::*;
     use crate::config::Isolated;
-    use crate::generate::Planted;
+    use manyview_data::generate::Planted;
 
     fn planted(nodes: usize) -> Network {
         let folder = tempfile::tempdir().unwrap();
         let planted = Planted { nodes, absent: 0.1, ..Planted::default() };
-        let output = crate::io::OutputFolder::prepare(folder.path(), &planted.files(), true).unwrap();
+        let output = manyview_data::io::OutputFolder::prepare(folder.path(), &planted.files(), true).unwrap();
         planted.generate().unwrap().write_to(output).unwrap();
         Network::open(folder.path()).unwrap()
     }

@@ -5,10 +5,12 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::planted;
-use manyview::comm::{Local, Threads};
-use manyview::config::{Consensus, Init, Normalize, Preset};
-use manyview::generate::Planted;
-use manyview::{Config, Fit, Network};
+use manyview_core::Config;
+use manyview_core::Fit;
+use manyview_core::comm::{Local, Threads};
+use manyview_core::config::{Consensus, Init, Normalize, Preset};
+use manyview_data::Network;
+use manyview_data::generate::Planted;
 
 fn network(nodes: usize) -> Network {
     let settings =
@@ -98,14 +100,16 @@ fn one_rank_that_asks_for_an_end_ends_all() {
     let network = network(100);
     let config = Config { dim: 12, stages: 2, threads: Some(1), ..Config::default() };
     let results = Threads::run(3, |comm| {
-        use manyview::comm::Comm;
+        use manyview_core::comm::Comm;
         let impatient = comm.rank() == 1;
         config.fit_with(&network, comm, &mut |now| match now {
-            manyview::stages::Progress::Iteration { iteration: 2, .. } if impatient => ControlFlow::Break(()),
+            manyview_core::stages::Progress::Iteration { iteration: 2, .. } if impatient => {
+                ControlFlow::Break(())
+            }
             _ => ControlFlow::Continue(()),
         })
     });
-    assert!(results.iter().all(|result| matches!(result, Err(manyview::Error::Interrupted))));
+    assert!(results.iter().all(|result| matches!(result, Err(manyview_base::error::Error::Interrupted))));
 }
 
 #[test]
@@ -113,14 +117,16 @@ fn one_rank_interrupted_in_its_proximity_ends_all() {
     let network = network(600);
     let config = Config { dim: 12, stages: 2, threads: Some(1), ..Config::default() };
     let results = Threads::run(3, |comm| {
-        use manyview::comm::Comm;
+        use manyview_core::comm::Comm;
         let impatient = comm.rank() == 2;
         config.fit_with(&network, comm, &mut |now| match now {
-            manyview::stages::Progress::Proximity { index: 1, .. } if impatient => ControlFlow::Break(()),
+            manyview_core::stages::Progress::Proximity { index: 1, .. } if impatient => {
+                ControlFlow::Break(())
+            }
             _ => ControlFlow::Continue(()),
         })
     });
-    assert!(results.iter().all(|result| matches!(result, Err(manyview::Error::Interrupted))));
+    assert!(results.iter().all(|result| matches!(result, Err(manyview_base::error::Error::Interrupted))));
 }
 
 /// A rank that read other files would otherwise give nonsense, or hang the rest.
@@ -129,7 +135,7 @@ fn ranks_with_different_networks_are_refused() {
     let networks = [network(100), network(101)];
     let config = Config { dim: 12, stages: 2, threads: Some(1), ..Config::default() };
     let results = Threads::run(3, |comm| {
-        use manyview::comm::Comm;
+        use manyview_core::comm::Comm;
         let network = &networks[usize::from(comm.rank() == 1)];
         config.fit_with(network, comm, &mut |_| ControlFlow::Continue(()))
     });
@@ -141,12 +147,12 @@ fn ranks_with_different_networks_are_refused() {
 /// `U V` of a stage, which is what a factorization says; its factors alone are only known up to a scale.
 #[test]
 fn products_of_factors_agree_after_a_stage() {
-    use manyview::comm::Comm;
-    use manyview::config::{Isolated, Solver, StopRule};
-    use manyview::linalg::{Csr, Dense, Tiles};
-    use manyview::nmf::{Settings, Start, Target, factorize};
-    use manyview::parallel::Pool;
-    use manyview::proximity;
+    use manyview_base::linalg::{Csr, Dense, Tiles};
+    use manyview_base::parallel::Pool;
+    use manyview_core::comm::Comm;
+    use manyview_core::config::{Isolated, Solver, StopRule};
+    use manyview_core::nmf::{Settings, Start, Target, factorize};
+    use manyview_core::proximity;
 
     let (network, width) = (network(300), 8);
     let pool = Pool::new(Some(1)).unwrap();

@@ -7,12 +7,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use common::planted;
-use manyview::checkpoint::{Checkpoints, Identity};
-use manyview::comm::{Local, Threads};
-use manyview::config::{Consensus, Preset};
-use manyview::generate::Planted;
-use manyview::stages::Progress;
-use manyview::{Config, Error, Fit, Network};
+use manyview_base::error::Error;
+use manyview_core::Config;
+use manyview_core::Fit;
+use manyview_core::checkpoint::{Checkpoints, Identity};
+use manyview_core::comm::{Local, Threads};
+use manyview_core::config::{Consensus, Preset};
+use manyview_core::stages::Progress;
+use manyview_data::Network;
+use manyview_data::generate::Planted;
 
 fn network() -> Network {
     let settings =
@@ -48,8 +51,8 @@ fn assert_same(a: &Fit, b: &Fit) {
     assert_eq!(a.warnings, b.warnings);
     assert_eq!(a.stages.len(), b.stages.len());
     for (a, b) in a.stages.iter().zip(&b.stages) {
-        let told = |record: &manyview::stages::StageRecord| {
-            let record = manyview::stages::StageRecord { seconds: 0.0, ..record.clone() };
+        let told = |record: &manyview_core::stages::StageRecord| {
+            let record = manyview_core::stages::StageRecord { seconds: 0.0, ..record.clone() };
             serde_json::to_string(&record).unwrap()
         };
         assert_eq!(told(a), told(b));

@@ -3,14 +3,14 @@
 
 use std::ops::ControlFlow;
 
-use manyview::comm::Local;
-use manyview::config::{Isolated, Solver, StopRule};
-use manyview::linalg::{Csr, Dense, Real, Tiles};
-use manyview::network::{EdgeCounts, View};
-use manyview::nmf::{self, Factors, Settings, Start, Target, factorize, view_weights};
-use manyview::parallel::Pool;
-use manyview::proximity::{self, proximity};
-use manyview::residual::{products_on_pattern, subtract};
+use manyview_base::linalg::{Csr, Dense, Real, Tiles};
+use manyview_base::parallel::Pool;
+use manyview_core::comm::Local;
+use manyview_core::config::{Isolated, Solver, StopRule};
+use manyview_core::nmf::{self, Factors, Settings, Start, Target, factorize, view_weights};
+use manyview_core::proximity::{self, proximity};
+use manyview_core::residual::{products_on_pattern, subtract};
+use manyview_data::network::{EdgeCounts, View};
 use serde_json::Value;
 
 const VIEWS: [&str; 3] = ["calls", "mail", "visits"];

@@ -5,11 +5,15 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::planted;
-use manyview::comm::Local;
-use manyview::config::{Consensus, Init, Kind, Preset, Scale, Share, Solver};
-use manyview::generate::Planted;
-use manyview::stages::{Progress, Stop};
-use manyview::{Config, Error, Fit, Network, digits};
+use manyview_base::error::Error;
+use manyview_core::Config;
+use manyview_core::Fit;
+use manyview_core::comm::Local;
+use manyview_core::config::{Consensus, Init, Kind, Preset, Scale, Share, Solver};
+use manyview_core::stages::{Progress, Stop};
+use manyview_data::Network;
+use manyview_data::digits;
+use manyview_data::generate::Planted;
 
 fn small() -> Planted {
     Planted {

@@ -5,12 +5,12 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{dense, sparse, squared_norm};
-use manyview::comm::Local;
-use manyview::config::{Solver, StopRule};
-use manyview::linalg::{Csr, Dense, Real, Tiles};
-use manyview::nmf::{Factors, Iteration, Settings, Start, Target, factorize};
-use manyview::parallel::Pool;
-use manyview::residual::subtract;
+use manyview_base::linalg::{Csr, Dense, Real, Tiles};
+use manyview_base::parallel::Pool;
+use manyview_core::comm::Local;
+use manyview_core::config::{Solver, StopRule};
+use manyview_core::nmf::{Factors, Iteration, Settings, Start, Target, factorize};
+use manyview_core::residual::subtract;
 use proptest::prelude::*;
 
 const NODES: usize = 70;
@@ -355,6 +355,6 @@ fn breaking_interrupts() {
     let pool = Pool::new(Some(1)).unwrap();
     let settings = settings(Solver::Hals, 5.0, 100);
     let result = factorize(&[target], start(1, 4), &settings, &pool, &Local, &mut stop_at_three);
-    assert!(matches!(result, Err(manyview::Error::Interrupted)));
+    assert!(matches!(result, Err(manyview_base::error::Error::Interrupted)));
     assert_eq!(seen, 3);
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 use anyhow::Result;
 use manyview::comm::{Comm, Local};
 use manyview::evaluate::{ClassifySettings, ClusterSettings, Labels, Vectors, classify, cluster};
-use manyview::io::Finished;
 use manyview::parallel::Pool;
+use manyview::result::Finished;
 use manyview::{Config, Embedding, Network, digits};
 
 use super::describe;

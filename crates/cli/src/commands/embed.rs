@@ -7,10 +7,11 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use manyview::checkpoint::Checkpoints;
 use manyview::comm::Comm;
-use manyview::io::{Format, OutputFolder, RankRecord, RunMemory, RunRecord, RunSeconds, write_npy_to};
+use manyview::io::{Format, OutputFolder, write_npy_to};
 use manyview::memory::peak_resident_bytes;
 use manyview::overlap::overlaps;
 use manyview::parallel::Pool;
+use manyview::result::{RankRecord, RunMemory, RunRecord, RunSeconds};
 use manyview::stages::Progress;
 use manyview::{Config, Embedding, Error, Fit, Network};
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use manyview::explain::{Origin, PartShare};
-use manyview::io::Finished;
+use manyview::result::Finished;
 use serde::Serialize;
 
 use crate::args::ExplainArgs;

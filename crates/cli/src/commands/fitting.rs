@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use manyview::comm::Local;
 use manyview::evaluate::Labels;
-use manyview::io::{MethodRecord, MethodSeconds, RankRecord, RunRecord, RunSeconds};
 use manyview::methods::{Group, Outcome};
 use manyview::overlap::Overlap;
+use manyview::result::{MethodRecord, MethodSeconds, RankRecord, RunRecord, RunSeconds};
 use manyview::stages::{Progress, Seconds};
 use manyview::{Config, Embedding, Fit, Network, Result};
 

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use manyview::io::Finished;
 use manyview::neighbors::neighbors;
 use manyview::parallel::Pool;
+use manyview::result::Finished;
 use serde::Serialize;
 
 use crate::args::NeighborsArgs;

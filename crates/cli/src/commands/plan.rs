@@ -6,8 +6,8 @@ use anyhow::Result;
 use manyview::comm::Comm;
 use manyview::config::{Kind, Split};
 use manyview::estimate::{Estimate, ExpectedTime, Memory};
-use manyview::io::{RunMemory, RunPeaks};
 use manyview::memory::{available_bytes, peak_resident_bytes};
+use manyview::result::{RunMemory, RunPeaks};
 use manyview::stages::Progress;
 use manyview::{Config, Error, Network};
 

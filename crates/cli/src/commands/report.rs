@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use anyhow::Result;
 use manyview::evaluate::Labels;
-use manyview::io::Finished;
 use manyview::parallel::Pool;
+use manyview::result::Finished;
 
 use crate::args::ReportArgs;
 use crate::interrupt;

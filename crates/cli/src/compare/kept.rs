@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use manyview::evaluate::Labels;
-use manyview::io::{Finished, OutputFolder};
+use manyview::io::OutputFolder;
+use manyview::result::Finished;
 use manyview::{Error, Network};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

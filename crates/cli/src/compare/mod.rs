@@ -18,10 +18,11 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use manyview::evaluate::{ClassifySettings, Labels};
-use manyview::io::{Finished, OutputFolder, read_npy, write_npy};
+use manyview::io::{OutputFolder, read_npy, write_npy};
 use manyview::layout::layout;
 use manyview::overlap::{Overlap, overlaps};
 use manyview::parallel::Pool;
+use manyview::result::Finished;
 use manyview::{Config, Embedding, Error, Network};
 
 use crate::args::CompareArgs;

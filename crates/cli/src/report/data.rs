@@ -4,11 +4,11 @@
 //! With ten neighbors and six views that is about 250 bytes a node, and nothing finer could be seen.
 
 use anyhow::Result;
-use manyview::io::{Finished, FinishedRun};
 use manyview::layout::layout;
 use manyview::neighbors::{Neighbor, neighbors};
 use manyview::overlap::Overlap;
 use manyview::parallel::Pool;
+use manyview::result::{Finished, FinishedRun};
 use manyview::stages::{StageRecord, ViewRecord};
 use manyview::{Embedding, Error};
 use serde::Serialize;
@@ -84,7 +84,7 @@ struct Run<'a> {
     network: RunNetwork<'a>,
     stages: &'a [StageRecord],
     warnings: Vec<String>,
-    seconds: manyview::io::RunSeconds,
+    seconds: manyview::result::RunSeconds,
     threads: usize,
     peak_memory_bytes: Option<u64>,
 }

@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use manyview::Error;
-use manyview::io::{Finished, OutputFolder};
+use manyview::io::OutputFolder;
 use manyview::parallel::Pool;
+use manyview::result::Finished;
 use serde::Serialize;
 use std::io::Write;
 

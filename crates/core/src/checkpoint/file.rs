@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Identity;
 use crate::config::Consensus;
-use crate::error::{Error, Result};
-use crate::linalg::Dense;
 use crate::stages::Piece;
+use manyview_base::error::{Error, Result};
+use manyview_base::linalg::Dense;
 
 const MAGIC: &[u8; 17] = b"manyview stage 1\n";
 /// No header is this long; a damaged length must not become an allocation.

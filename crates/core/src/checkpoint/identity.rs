@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::network::Network;
-use crate::random::mix_words;
+use manyview_base::random::mix_words;
+use manyview_data::network::Network;
 
 /// The program, the settings and the data of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,12 +27,12 @@ impl Identity {
     /// The identity of a fit with these settings. The number of threads is no part of it: it changes no bit.
     pub fn of(config: &Config, network: &Network) -> Self {
         let config = Config { threads: None, ..config.resolved(network.views().len()) };
-        let view = |view: &crate::network::View| ViewIdentity {
+        let view = |view: &manyview_data::network::View| ViewIdentity {
             name: view.name.clone(),
             directed: view.directed,
             edges: view.fingerprint(),
         };
-        let ids = network.nodes().iter().map(crate::random::text_key);
+        let ids = network.nodes().iter().map(manyview_base::random::text_key);
         Identity {
             program: env!("CARGO_PKG_VERSION").into(),
             config: serde_json::to_value(config).expect("settings are plain values"),

@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 pub use identity::Identity;
 
 use crate::comm::{self, Comm};
-use crate::error::{Error, Result};
-use crate::io::write_atomic;
 use crate::stages::Piece;
 use file::Damage;
+use manyview_base::error::{Error, Result};
+use manyview_data::io::write_atomic;
 
 /// The folder of a run's checkpoints.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl Checkpoints {
     }
 
     /// The pieces of the finished stages, with these rows of U.
-    pub(crate) fn read<C: Comm>(&self, rows: &Range<usize>, comm: &C) -> Result<Vec<Vec<Piece>>> {
+    pub fn read<C: Comm>(&self, rows: &Range<usize>, comm: &C) -> Result<Vec<Vec<Piece>>> {
         let read =
             (1..=self.stages).map(|stage| file::read(&self.path(stage), rows)).collect::<Result<Vec<_>>>();
         // A rank that cannot read leaves together with the others.
@@ -114,13 +114,7 @@ impl Checkpoints {
     }
 
     /// Keeps a stage. Rank 0 writes; a failure there is one everywhere.
-    pub(crate) fn write<C: Comm>(
-        &self,
-        stage: usize,
-        pieces: &[Piece],
-        nodes: usize,
-        comm: &C,
-    ) -> Result<()> {
+    pub fn write<C: Comm>(&self, stage: usize, pieces: &[Piece], nodes: usize, comm: &C) -> Result<()> {
         let whole: Vec<Piece> = pieces.iter().map(|piece| piece.gathered(nodes, comm)).collect();
         let written = if comm.rank() == 0 { self.write_whole(stage, &whole) } else { Ok(()) };
         comm::agree(comm, written)

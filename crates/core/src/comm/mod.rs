@@ -9,8 +9,8 @@ mod timed;
 pub use threads::Threads;
 pub use timed::{Timed, Traffic};
 
-use crate::error::{Error, Result};
-use crate::linalg::Real;
+use manyview_base::error::{Error, Result};
+use manyview_base::linalg::Real;
 
 /// What the solver may ask of the other ranks. Blocks of rows are contiguous, in rank order.
 ///
@@ -52,19 +52,19 @@ impl Comm for Local {
 }
 
 /// The sum of one number over all ranks.
-pub(crate) fn sum<C: Comm>(comm: &C, x: f64) -> f64 {
+pub fn sum<C: Comm>(comm: &C, x: f64) -> f64 {
     let mut buf = [x];
     comm.all_reduce_sum(&mut buf);
     buf[0]
 }
 
 /// The largest of one number over all ranks.
-pub(crate) fn max<C: Comm>(comm: &C, x: f64) -> f64 {
+pub fn max<C: Comm>(comm: &C, x: f64) -> f64 {
     gather(comm, [x]).into_iter().fold(f64::NEG_INFINITY, |max, [x]| max.max(x))
 }
 
 /// The same few numbers of each rank, in rank order.
-pub(crate) fn gather<C: Comm, const N: usize>(comm: &C, own: [f64; N]) -> Vec<[f64; N]> {
+pub fn gather<C: Comm, const N: usize>(comm: &C, own: [f64; N]) -> Vec<[f64; N]> {
     let mut all = vec![0.0; N * comm.size()];
     comm.all_gather(&own, &mut all);
     all.as_chunks().0.to_vec()
@@ -73,7 +73,7 @@ pub(crate) fn gather<C: Comm, const N: usize>(comm: &C, own: [f64; N]) -> Vec<[f
 /// Lets all ranks fail when one does: those that were well are interrupted.
 ///
 /// A rank that left alone would let the others wait for it forever.
-pub(crate) fn agree<C: Comm, R>(comm: &C, result: Result<R>) -> Result<R> {
+pub fn agree<C: Comm, R>(comm: &C, result: Result<R>) -> Result<R> {
     let failures = sum(comm, if result.is_err() { 1.0 } else { 0.0 });
     match result {
         Ok(_) if failures > 0.0 => Err(Error::Interrupted),

@@ -5,7 +5,7 @@
 use std::sync::{Barrier, Mutex};
 
 use super::Comm;
-use crate::linalg::Real;
+use manyview_base::linalg::Real;
 
 /// One rank among the threads of a process.
 #[derive(Debug)]
@@ -78,8 +78,8 @@ impl Comm for Threads<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Error;
     use crate::comm::{agree, max};
+    use manyview_base::error::Error;
 
     #[test]
     fn sums_and_blocks_reach_every_rank() {

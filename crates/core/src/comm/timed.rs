@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use super::Comm;
-use crate::linalg::Real;
+use manyview_base::linalg::Real;
 
 /// A communicator that keeps count.
 #[derive(Debug)]

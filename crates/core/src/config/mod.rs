@@ -3,15 +3,16 @@
 mod choices;
 mod plan;
 
-pub(crate) use choices::named;
 pub use choices::{Consensus, Init, Isolated, Layout, Normalize, Preset, Scale, Share, Solver, StopRule};
-pub(crate) use plan::largest_remainder;
-pub use plan::{Kind, Plan, Split, Stage};
+pub use manyview_data::embedding::Kind;
+pub use plan::largest_remainder;
+pub use plan::{Plan, Split, Stage};
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
-use crate::{parallel, proximity};
+use crate::proximity;
+use manyview_base::error::{Error, Result};
+use manyview_base::parallel;
 
 /// Numbers beyond these are slips of the keyboard, and would end in a panic or an exhausted machine.
 const MOST_COLUMNS: usize = 1 << 20;
@@ -214,7 +215,8 @@ impl Config {
         }
     }
 
-    pub(crate) fn proximity_settings(&self) -> proximity::Settings {
+    /// What the proximity follows from.
+    pub fn proximity_settings(&self) -> proximity::Settings {
         proximity::Settings { window: self.window, negative: self.negative, isolated: self.isolated }
     }
 

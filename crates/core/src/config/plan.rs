@@ -5,10 +5,8 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Config, Layout, Share};
-use crate::error::{Error, Result};
+use super::{Config, Kind, Layout, Share};
+use manyview_base::error::{Error, Result};
 
 /// The stages of a run, in the order in which they run.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,26 +28,6 @@ pub struct Stage {
     pub columns: Range<usize>,
     /// How its columns are shared out over the views; without effect in consensus stages.
     pub split: Split,
-}
-
-/// What a stage looks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// What the views have in common.
-    Consensus,
-    /// What each view says alone.
-    Unique,
-}
-
-impl Kind {
-    /// The word for it in tables and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Consensus => "consensus",
-            Kind::Unique => "unique",
-        }
-    }
 }
 
 /// How a unique stage's columns are shared out over the views.
@@ -174,7 +152,7 @@ fn equal_split(dim: usize, views: usize, turn: &mut usize, kind: Kind) -> Vec<us
 ///
 /// # Panics
 /// When `total` does not suffice for the least shares.
-pub(crate) fn largest_remainder(total: usize, sizes: &[f64], least: usize) -> Vec<usize> {
+pub fn largest_remainder(total: usize, sizes: &[f64], least: usize) -> Vec<usize> {
     let counted = sizes.iter().filter(|&&size| size > 0.0).count();
     assert!(total >= counted * least, "{total} cannot give {least} to each of {counted}");
     let spare = (total - counted * least) as f64;

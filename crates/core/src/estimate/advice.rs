@@ -2,10 +2,10 @@
 
 use super::{Estimate, Memory};
 use crate::config::Config;
-use crate::error::{Error, Result};
-use crate::memory::available_bytes;
-use crate::network::Network;
 use crate::stages::Observer;
+use manyview_base::error::{Error, Result};
+use manyview_base::memory::available_bytes;
+use manyview_data::network::Network;
 
 /// Values of `negative` that people type.
 const ROUND: [f64; 14] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 200.0, 500.0];

@@ -1,9 +1,9 @@
 //! How many bytes each phase holds at most, as a sum over what is alive in it.
 
 use crate::config::{Config, Consensus, Init, Kind, Plan, Stage};
-use crate::linalg::{Dense, tile_bytes};
-use crate::network::{Network, View};
 use crate::proximity::{TOGETHER, goes_out};
+use manyview_base::linalg::{Dense, tile_bytes};
+use manyview_data::network::{Network, View};
 
 /// The program itself, and what each of its threads takes (measured).
 const PROCESS: f64 = 5e6;
@@ -89,7 +89,7 @@ fn scratch_bytes(nodes: f64, entries: f64) -> f64 {
 }
 
 fn block_bytes(nodes: f64, entries: f64) -> f64 {
-    8.0 * entries / nodes.max(1.0) * nodes.min(crate::linalg::BLOCK_ROWS as f64)
+    8.0 * entries / nodes.max(1.0) * nodes.min(manyview_base::linalg::BLOCK_ROWS as f64)
 }
 
 /// U, every V and the numerators; the buffer in which U is gathered comes when the numerators have gone.

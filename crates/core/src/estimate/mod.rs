@@ -16,13 +16,13 @@ pub use bytes::Memory;
 pub use time::{ExpectedTime, StageTime};
 
 use crate::config::{Config, Isolated};
-use crate::error::Result;
-use crate::memory::peak_resident_bytes;
-use crate::network::{Network, View};
-use crate::parallel::Pool;
 use crate::proximity::{self, STEP, STEPS, TOGETHER};
-use crate::random::{Key, text_key, unit_f64};
 use crate::stages::{Observer, Progress};
+use manyview_base::error::Result;
+use manyview_base::memory::peak_resident_bytes;
+use manyview_base::parallel::Pool;
+use manyview_base::random::{Key, text_key, unit_f64};
+use manyview_data::network::{Network, View};
 
 /// Groups of rows that are sampled: at least, at most, and one out of so many in between.
 const FEWEST_GROUPS: usize = 8;
@@ -121,7 +121,8 @@ impl Config {
         let entries: f64 = by_value.iter().sum();
         let error = if entries > 0.0 { strata.standard_error(&totals) / entries } else { 0.0 };
         let groups = view.adjacency.rows().div_ceil(TOGETHER) as f64;
-        let busy = pool.threads().min(view.adjacency.rows().div_ceil(crate::linalg::BLOCK_ROWS)).max(1);
+        let busy =
+            pool.threads().min(view.adjacency.rows().div_ceil(manyview_base::linalg::BLOCK_ROWS)).max(1);
         let seconds = median(sample.group_seconds) * groups / busy as f64;
         Ok(ViewEstimate { name: view.name.clone(), entries, error, sampled: all, seconds, by_value })
     }
@@ -186,7 +187,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Planted;
+    use manyview_data::generate::Planted;
 
     fn planted(planted: &Planted) -> Network {
         planted.generate().unwrap().network().unwrap()

@@ -7,14 +7,14 @@ use std::time::Instant;
 use super::Estimate;
 use crate::comm::Local;
 use crate::config::{Config, Kind, Solver, StopRule};
-use crate::error::Result;
-use crate::linalg::{BLOCK_ROWS, Tiles};
-use crate::network::Network;
 use crate::nmf::{self, Settings, StartMeans, Target, random_start};
-use crate::parallel::Pool;
 use crate::proximity;
-use crate::random::Key;
 use crate::stages::{Observer, Progress};
+use manyview_base::error::Result;
+use manyview_base::linalg::{BLOCK_ROWS, Tiles};
+use manyview_base::parallel::Pool;
+use manyview_base::random::Key;
+use manyview_data::network::Network;
 
 /// Iterations of `hals` until one gains less than 1e-4, on the networks we know: 26 to 44 in consensus stages, 7 to
 /// 58 in unique ones.

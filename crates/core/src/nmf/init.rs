@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use crate::linalg::{Dense, Real};
-use crate::random::{Key, unit_f64};
+use manyview_base::linalg::{Dense, Real};
+use manyview_base::random::{Key, unit_f64};
 
 /// The factors a stage starts from.
 #[derive(Clone, Debug)]
@@ -26,21 +26,21 @@ impl<T: Real> Start<T> {
 
 /// How large random start values are: uniform between 0 and twice the given mean.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct StartMeans {
+pub struct StartMeans {
     /// Mean of U's values.
-    pub(crate) u: f64,
+    pub u: f64,
     /// Mean of each V_k's values.
-    pub(crate) v: Vec<f64>,
+    pub v: Vec<f64>,
 }
 
 impl StartMeans {
     /// Values uniform below `limit`, whatever the data.
-    pub(crate) fn below(limit: f64, targets: usize) -> Self {
+    pub fn below(limit: f64, targets: usize) -> Self {
         StartMeans { u: limit / 2.0, v: vec![limit / 2.0; targets] }
     }
 
     /// Values of such a size that each `U V_k` has about the mean of R_k; `means` are those of the R_k.
-    pub(crate) fn fitting(means: &[f64], width: usize) -> Self {
+    pub fn fitting(means: &[f64], width: usize) -> Self {
         let average = means.iter().sum::<f64>() / means.len() as f64;
         let u = (average / width as f64).sqrt();
         StartMeans { u, v: means.iter().map(|mean| mean / width as f64 / u).collect() }
@@ -48,7 +48,7 @@ impl StartMeans {
 }
 
 /// A random start. `keys` are one for U and one for each V_k; `rows` are this rank's rows among all.
-pub(crate) fn random_start<T: Real>(
+pub fn random_start<T: Real>(
     means: &StartMeans,
     width: usize,
     rows: Range<usize>,

@@ -12,7 +12,7 @@
 
 mod init;
 mod stop;
-pub(crate) mod update;
+pub mod update;
 mod weights;
 
 use std::ops::ControlFlow;
@@ -20,17 +20,17 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 
 pub use init::Start;
-pub(crate) use init::{StartMeans, random_start};
+pub use init::{StartMeans, random_start};
 pub use weights::view_weights;
 
 use crate::comm::Comm;
 use crate::config::{Solver, StopRule};
-use crate::error::{Error, Result};
-use crate::linalg::gram::{add, gram, inner};
-use crate::linalg::kernels::add_products;
-use crate::linalg::products::transposed_times;
-use crate::linalg::{Dense, Real, Tiles};
-use crate::parallel::Pool;
+use manyview_base::error::{Error, Result};
+use manyview_base::linalg::gram::{add, gram, inner};
+use manyview_base::linalg::kernels::add_products;
+use manyview_base::linalg::products::transposed_times;
+use manyview_base::linalg::{Dense, Real, Tiles};
+use manyview_base::parallel::Pool;
 use stop::Convergence;
 use update::{Rule, update_rows};
 use weights::{SMALLEST_ERROR, log_objective, plain_powers, relative_powers};
@@ -95,9 +95,9 @@ pub struct Factors<T> {
     /// Whether the stop rule ended it, and not `max_iter`.
     pub converged: bool,
     /// Norms of U's columns, over all ranks.
-    pub(crate) u_norms: Vec<f64>,
+    pub u_norms: Vec<f64>,
     /// Norms of the rows of each V_k.
-    pub(crate) v_norms: Vec<Vec<f64>>,
+    pub v_norms: Vec<Vec<f64>>,
 }
 
 /// The state after an iteration.
@@ -244,7 +244,7 @@ fn update_u<T: Real>(
     gram_sum: &[T],
 ) {
     let stride = u.stride();
-    let block_len = crate::linalg::BLOCK_ROWS * stride;
+    let block_len = manyview_base::linalg::BLOCK_ROWS * stride;
     let scratch = || (vec![T::ZERO; block_len], vec![T::ZERO; block_len]);
     u.padded_mut().par_chunks_mut(block_len).enumerate().for_each_init(
         scratch,
@@ -271,7 +271,7 @@ fn update_u<T: Real>(
 
 fn update_v<T: Real>(rule: Rule, v_t: &mut Dense<T>, numerators: &Dense<T>, gram_u: &[T]) {
     let stride = v_t.stride();
-    let chunk = crate::linalg::BLOCK_ROWS * stride;
+    let chunk = manyview_base::linalg::BLOCK_ROWS * stride;
     let rows = v_t.padded_mut().par_chunks_mut(chunk).zip(numerators.padded().par_chunks(chunk));
     rows.for_each(|(v_rows, numerators)| update_rows(rule, v_rows, numerators, stride, gram_u));
 }

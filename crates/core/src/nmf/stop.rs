@@ -5,7 +5,7 @@ use crate::config::StopRule;
 
 /// Follows the objective through a stage.
 #[derive(Debug)]
-pub(crate) struct Convergence {
+pub(super) struct Convergence {
     rule: StopRule,
     gamma: f64,
     tol: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Convergence {
 }
 
 impl Convergence {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: &Settings) -> Self {
         Convergence {
             rule: settings.stop,
             gamma: settings.gamma,
@@ -25,7 +25,7 @@ impl Convergence {
     }
 
     /// Takes note of an iteration and tells whether it is the last.
-    pub(crate) fn reached(
+    pub(super) fn reached(
         &mut self,
         iteration: usize,
         log_objective: f64,

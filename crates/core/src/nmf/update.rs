@@ -7,22 +7,23 @@
 //! along the columns of `G`, and nothing has to be summed across a vector.
 
 use crate::config::Solver;
-use crate::linalg::Real;
-use crate::linalg::kernels::{add_multiple, vectorized};
+use manyview_base::linalg::Real;
+use manyview_base::linalg::kernels::{add_multiple, vectorized};
 
 /// Rows that are updated together.
 const TOGETHER: usize = 16;
 
 /// How a factor is updated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rule {
-    pub(crate) solver: Solver,
+pub struct Rule {
+    /// The rule.
+    pub solver: Solver,
     /// Added to the denominators of `mu`; only the published code does that.
-    pub(crate) epsilon: f64,
+    pub epsilon: f64,
 }
 
 /// Updates the padded rows `x` given their numerators (same shape) and the Gram matrix (`width x width`).
-pub(crate) fn update_rows<T: Real>(rule: Rule, x: &mut [T], numerators: &[T], stride: usize, gram: &[T]) {
+pub fn update_rows<T: Real>(rule: Rule, x: &mut [T], numerators: &[T], stride: usize, gram: &[T]) {
     match rule.solver {
         Solver::Mu => {
             let added = vec![T::from_f64(rule.epsilon); gram.len().isqrt()];
@@ -42,7 +43,7 @@ pub(crate) fn update_rows<T: Real>(rule: Rule, x: &mut [T], numerators: &[T], st
 }
 
 /// Multiplies the padded rows by `numerators / max(x G + added, least)`, where each column has a number to add.
-pub(crate) fn multiply_rows<T: Real>(
+pub fn multiply_rows<T: Real>(
     x: &mut [T],
     numerators: &[T],
     stride: usize,
@@ -167,7 +168,7 @@ fn combine<T: Real>(gram: &[T], columns: &[[T; TOGETHER]]) -> [T; TOGETHER] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::Dense;
+    use manyview_base::linalg::Dense;
 
     fn naive(solver: Solver, x: &[f64], b: &[f64], gram: &[f64]) -> Vec<f64> {
         let width = x.len();
@@ -193,7 +194,7 @@ mod tests {
                 };
                 let (mut x, b) = (Dense::from_fn(rows, width, fill(1)), Dense::from_fn(rows, width, fill(9)));
                 let v = Dense::from_fn(50, width, |row, col| if col == 2 { 0.0 } else { fill(4)(row, col) });
-                let gram = crate::linalg::gram::gram(&v);
+                let gram = manyview_base::linalg::gram::gram(&v);
                 let expected: Vec<_> =
                     (0..rows).map(|row| naive(solver, x.row(row), b.row(row), &gram)).collect();
                 let stride = x.stride();

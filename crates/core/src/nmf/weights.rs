@@ -7,7 +7,7 @@
 //! Everything is computed in logarithms: with six views and gamma = 100, `alpha^gamma` is about 1e-78.
 
 /// Errors below this share of a view's squared norm count as this much: an exact fit must not yield infinities.
-pub(crate) const SMALLEST_ERROR: f64 = 1e-12;
+pub(super) const SMALLEST_ERROR: f64 = 1e-12;
 
 /// The weights `alpha` for errors above zero; they sum to 1.
 pub fn view_weights(errors: &[f64], gamma: f64) -> Vec<f64> {
@@ -24,13 +24,13 @@ pub fn view_weights(errors: &[f64], gamma: f64) -> Vec<f64> {
 }
 
 /// `alpha^gamma` relative to the largest: all that the update of U feels.
-pub(crate) fn relative_powers(weights: &[f64], gamma: f64) -> Vec<f64> {
+pub(super) fn relative_powers(weights: &[f64], gamma: f64) -> Vec<f64> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
     weights.iter().map(|&weight| power(weight / largest, gamma)).collect()
 }
 
 /// `alpha^gamma` as it is, which may fall below the smallest number.
-pub(crate) fn plain_powers(weights: &[f64], gamma: f64) -> Vec<f64> {
+pub(super) fn plain_powers(weights: &[f64], gamma: f64) -> Vec<f64> {
     weights.iter().map(|&weight| power(weight, gamma)).collect()
 }
 
@@ -39,7 +39,7 @@ fn power(weight: f64, gamma: f64) -> f64 {
 }
 
 /// Logarithm of the objective `sum_k alpha_k^gamma W_k`.
-pub(crate) fn log_objective(weights: &[f64], errors: &[f64], gamma: f64) -> f64 {
+pub(super) fn log_objective(weights: &[f64], errors: &[f64], gamma: f64) -> f64 {
     let log = |(&weight, &error): (&f64, &f64)| gamma * libm::log(weight) + libm::log(error);
     let logs: Vec<f64> = weights.iter().zip(errors).filter(|&(&weight, _)| weight > 0.0).map(log).collect();
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);

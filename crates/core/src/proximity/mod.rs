@@ -17,12 +17,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::config::Isolated;
-use crate::error::{Error, Result};
-use crate::linalg::{BLOCK_ROWS, Csr, Real};
-use crate::network::View;
-use crate::parallel::Pool;
+use manyview_base::error::{Error, Result};
+use manyview_base::linalg::{BLOCK_ROWS, Csr, Real};
+use manyview_base::parallel::Pool;
+use manyview_data::network::View;
 use walk::{Scratch, Walk};
-pub(crate) use walk::{TOGETHER, goes_out};
+pub use walk::{TOGETHER, goes_out};
 
 /// What counts as near.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,14 +55,15 @@ pub fn proximity<T: Real>(
 }
 
 /// Some rows of a proximity matrix, in blocks of [`BLOCK_ROWS`].
-pub(crate) struct Rows<T> {
-    pub(crate) blocks: Vec<Csr<T>>,
+pub struct Rows<T> {
+    /// The matrix, block of rows by block of rows.
+    pub blocks: Vec<Csr<T>>,
     /// The largest value of `b X` met; pairs survive while `b` is below it.
-    pub(crate) largest: f64,
+    pub largest: f64,
 }
 
 /// Computes the given rows.
-pub(crate) fn row_blocks<T: Real>(
+pub fn row_blocks<T: Real>(
     view: &View,
     settings: Settings,
     rows: Range<usize>,
@@ -83,20 +84,21 @@ pub(crate) fn row_blocks<T: Real>(
 }
 
 /// What [`sample`] found in some rows.
-pub(crate) struct Sample {
+pub struct Sample {
     /// For each row, how many of its entries lie in each step of [`STEP`]; the last step is open.
-    pub(crate) rows: Vec<[u32; STEPS]>,
+    pub rows: Vec<[u32; STEPS]>,
     /// Time that one thread took for each group of [`TOGETHER`] rows.
-    pub(crate) group_seconds: Vec<f64>,
+    pub group_seconds: Vec<f64>,
 }
 
 /// Entries are counted by their value, in steps of this size. An entry above `log(c)` would survive a `negative`
 /// `c` times as high, so these counts tell what higher values of `negative` would leave.
-pub(crate) const STEP: f64 = std::f64::consts::LN_2 / 8.0;
-pub(crate) const STEPS: usize = 128;
+pub const STEP: f64 = std::f64::consts::LN_2 / 8.0;
+/// The number of such steps.
+pub const STEPS: usize = 128;
 
 /// Computes the given rows, in any order, and counts their entries.
-pub(crate) fn sample(
+pub fn sample(
     view: &View,
     settings: Settings,
     rows: &[usize],
@@ -129,7 +131,7 @@ fn count_by_value(values: &[f32]) -> [u32; STEPS] {
 }
 
 /// The error for a view of whose pairs none survives; `largest` is the largest value of `b X`.
-pub(crate) fn nothing_survives(view: &View, settings: Settings, largest: f64) -> Error {
+pub fn nothing_survives(view: &View, settings: Settings, largest: f64) -> Error {
     let (name, window, negative) = (&view.name, settings.window, settings.negative);
     // Up to rounding, 1 is what chance gives; nothing can be had from a view that is all chance.
     let advice = if largest > 1.0 + 1e-5 {
@@ -154,7 +156,7 @@ pub(crate) fn nothing_survives(view: &View, settings: Settings, largest: f64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::EdgeCounts;
+    use manyview_data::network::EdgeCounts;
 
     fn view(nodes: usize, edges: &[(usize, usize, f64)], directed: bool) -> View {
         let mut dense = vec![vec![0.0; nodes]; nodes];

@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Settings;
 use crate::config::Isolated;
-use crate::linalg::kernels::{add_multiple, vectorized};
-use crate::linalg::{Csr, Real};
-use crate::network::View;
+use manyview_base::linalg::kernels::{add_multiple, vectorized};
+use manyview_base::linalg::{Csr, Real};
+use manyview_data::network::View;
 
 /// Rows that are computed together: one cache line of f32 for each node.
-pub(crate) const TOGETHER: usize = 16;
+pub const TOGETHER: usize = 16;
 
 /// What sixteen rows have in one column. Aligned, because a load that straddles two cache lines counts twice.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub(super) struct Walk<'a, T> {
 
 /// Whether sixteen rows reach few nodes in a step, judged by the average degree. Where they do not, the matrix by columns
 /// would only take memory, and most where there is most of it.
-pub(crate) fn goes_out(adjacency: &Csr<f64>) -> bool {
+pub fn goes_out(adjacency: &Csr<f64>) -> bool {
     let (nodes, entries) = (adjacency.rows() as f64, adjacency.entries() as f64);
     TOGETHER as f64 * entries < OUTWARD_SHARE * nodes * nodes
 }
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn going_out_and_gathering_give_the_same_bits() {
         let nodes = 300;
-        let outward = crate::linalg::sample::<f32>(nodes, nodes, 0.05, 9);
+        let outward = Csr::<f32>::random(nodes, nodes, 0.05, 9);
         let inward = outward.transpose();
         for members in [1, 7, 100, 300] {
             let mut reached = NodeSet::new(nodes);

@@ -5,10 +5,10 @@ use std::time::Instant;
 use super::{Objective, Piece, Run};
 use crate::comm::{self, Comm};
 use crate::config::{Consensus, Init, Kind, Normalize, Solver, Stage, StopRule};
-use crate::error::Result;
-use crate::linalg::Dense;
-use crate::linalg::sum::squared_norm_of_sum;
 use crate::nmf::{Settings, Start};
+use manyview_base::error::Result;
+use manyview_base::linalg::Dense;
+use manyview_base::linalg::sum::squared_norm_of_sum;
 
 /// What the published code lets scikit-learn's NMF do for its starts.
 const INIT_ITERATIONS: usize = 200;

@@ -17,21 +17,21 @@ mod unique;
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
-pub(crate) use piece::Piece;
+pub use piece::Piece;
 pub use record::{Fit, OwnWork, Seconds, StageRecord, Stop, ViewRecord};
 
 use crate::checkpoint::Checkpoints;
 use crate::comm::{self, Comm, Local, Timed};
 use crate::config::{Config, Init, Kind, Normalize, Plan, Stage, StopRule};
-use crate::embedding::{Embedding, Part};
-use crate::error::{Error, Result};
-use crate::linalg::Tiles;
-use crate::network::Network;
 use crate::nmf::{self, Factors, Settings, Start, StartMeans, Target, random_start};
-use crate::parallel::Pool;
 use crate::proximity;
-use crate::random::{Key, text_key};
 use crate::residual::Residual;
+use manyview_base::error::{Error, Result};
+use manyview_base::linalg::Tiles;
+use manyview_base::parallel::Pool;
+use manyview_base::random::{Key, text_key};
+use manyview_data::embedding::{Embedding, Part};
+use manyview_data::network::Network;
 
 /// Limit of the paper's start values.
 const UNIFORM_LIMIT: f64 = 0.02;
@@ -354,7 +354,7 @@ enum Objective {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::Csr;
+    use manyview_base::linalg::Csr;
 
     /// The stages of a network whose views are the given matrices.
     fn embed(config: &Config, views: &[(&'static str, Csr<f32>)]) -> Fit {
@@ -388,25 +388,6 @@ mod tests {
             threads: 1,
             ranks: 1,
             own: OwnWork::default(),
-        }
-    }
-
-    /// Other tests may run with the switch thrown: it may not matter to them, and that is the point.
-    #[test]
-    fn machines_without_wide_vectors_get_the_same_bits() {
-        use crate::config::{Preset, Solver};
-        use crate::linalg::kernels::PORTABLE;
-        use std::sync::atomic::Ordering;
-
-        let network = crate::digits::network().unwrap();
-        let presets = Preset::ALL.map(Config::preset);
-        for base in presets.into_iter().chain([Config { solver: Solver::Mu, ..Config::default() }]) {
-            let config = Config { dim: 48, stages: 2, consensus_stages: Some(1), max_iter: 4, ..base };
-            let wide = config.fit(&network).unwrap();
-            PORTABLE.store(true, Ordering::Relaxed);
-            let portable = config.fit(&network).unwrap();
-            PORTABLE.store(false, Ordering::Relaxed);
-            assert_eq!(wide.embedding, portable.embedding);
         }
     }
 

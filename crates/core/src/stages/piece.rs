@@ -8,34 +8,34 @@ use std::time::Instant;
 
 use crate::comm::Comm;
 use crate::config::{Consensus, Scale};
-use crate::linalg::Dense;
 use crate::nmf::Factors;
+use manyview_base::linalg::Dense;
 
 /// One factorization, found and not yet taken away from its views.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub struct Piece {
     /// The views it was found in.
-    pub(crate) views: Vec<usize>,
+    pub views: Vec<usize>,
     /// How, in a consensus stage.
-    pub(crate) consensus: Option<Consensus>,
+    pub consensus: Option<Consensus>,
     /// Its columns of the embedding.
-    pub(crate) columns: Range<usize>,
+    pub columns: Range<usize>,
     /// U as the solver left it, this rank's rows.
-    pub(crate) u: Dense<f32>,
+    pub u: Dense<f32>,
     /// A V for each view, or one for all; transposed.
-    pub(crate) v_t: Vec<Dense<f32>>,
+    pub v_t: Vec<Dense<f32>>,
     /// Each view loses `scale U V`.
-    pub(crate) scales: Vec<f64>,
+    pub scales: Vec<f64>,
     /// The weight of each view.
-    pub(crate) weights: Vec<f64>,
+    pub weights: Vec<f64>,
     /// What U's columns are multiplied with in the embedding.
-    pub(crate) column_scales: Vec<f64>,
+    pub column_scales: Vec<f64>,
     /// Iterations it took.
-    pub(crate) iterations: usize,
+    pub iterations: usize,
     /// Whether it converged before `max_iter`.
-    pub(crate) converged: bool,
+    pub converged: bool,
     /// Time it took to find.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
 }
 
 impl Piece {
@@ -63,7 +63,7 @@ impl Piece {
     }
 
     /// The same with all rows of U.
-    pub(crate) fn gathered<C: Comm>(&self, nodes: usize, comm: &C) -> Self {
+    pub fn gathered<C: Comm>(&self, nodes: usize, comm: &C) -> Self {
         let mut u = Dense::zeros(nodes, self.u.width());
         comm.all_gather(self.u.padded(), u.padded_mut());
         Piece { u, ..self.clone() }

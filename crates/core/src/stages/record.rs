@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::comm::Traffic;
 use crate::config::{Config, Consensus, Kind};
-use crate::embedding::Embedding;
-use crate::linalg::Real;
-use crate::network::Network;
 use crate::residual::Residual;
+use manyview_base::linalg::Real;
+use manyview_data::embedding::Embedding;
+use manyview_data::network::Network;
 
 /// The result of a fit.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ pub struct ViewRecord {
 
 impl ViewRecord {
     pub(super) fn of<T>(network: &Network, residuals: &[Residual<T>]) -> Vec<Self> {
-        let record = |(view, residual): (&crate::network::View, &Residual<T>)| ViewRecord {
+        let record = |(view, residual): (&manyview_data::network::View, &Residual<T>)| ViewRecord {
             name: view.name.clone(),
             edges: view.edges(),
             isolated: view.isolated(),

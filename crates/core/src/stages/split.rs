@@ -12,11 +12,11 @@ use std::ops::{ControlFlow, Range};
 
 use super::{Observer, Progress};
 use crate::comm::{self, Comm};
-use crate::error::{Error, Result};
-use crate::network::Network;
-use crate::parallel::Pool;
 use crate::proximity::{Settings, sample};
-use crate::random::Key;
+use manyview_base::error::{Error, Result};
+use manyview_base::parallel::Pool;
+use manyview_base::random::Key;
+use manyview_data::network::Network;
 
 /// Rows that each rank counts in each view.
 const SAMPLE: usize = 256;

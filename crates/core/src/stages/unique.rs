@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{Objective, Piece, Run};
 use crate::comm::Comm;
 use crate::config::{Kind, Split, Stage, largest_remainder};
-use crate::error::Result;
+use manyview_base::error::Result;
 
 impl<C: Comm> Run<'_, '_, C> {
     pub(super) fn unique_stage(&mut self, stage: &Stage) -> Result<Vec<Piece>> {

@@ -1,9 +1,9 @@
 //! What several test files need: small networks and matrices that are the same on every run.
 #![allow(dead_code)] // Each test file uses a part of it.
 
-use manyview::generate::Planted;
-use manyview::linalg::{Csr, Dense, Real};
-use manyview::network::{Duplicates, Network, NetworkBuilder};
+use manyview_base::linalg::{Csr, Dense, Real};
+use manyview_data::generate::Planted;
+use manyview_data::network::{Duplicates, Network, NetworkBuilder};
 
 /// Numbers in (0, 1], one after the other.
 pub(crate) struct Numbers(u64);

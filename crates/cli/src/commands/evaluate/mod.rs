@@ -9,8 +9,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use manyview::evaluate::{EvaluationRecord, Labels, Step};
-use manyview::io::{NpyMatrix, read_embedding};
+use manyview::io::NpyMatrix;
 use manyview::network::Nodes;
+use manyview::result::read_embedding;
 
 use super::{command_line, tell_unknown, tell_unlabeled};
 use crate::args::{EvaluateArgs, EvaluateTask, VectorArgs};

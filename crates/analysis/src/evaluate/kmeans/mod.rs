@@ -1,0 +1,475 @@
+//! k-means: centers that make the sum of squared distances to the nearest of them small.
+//!
+//! Starts are greedy k-means++ (Arthur and Vassilvitskii, 2007): each new center is the best of a few nodes that were
+//! drawn in proportion to their squared distance from the centers so far. Then Lloyd's iterations, with Hamerly's
+//! bounds (2010): a node whose distance to its own center is below what the other centers can have come near to needs
+//! no look, which holds for most nodes after a few iterations. The bounds change the speed and not the result.
+//!
+//! Invariant: sums run over blocks of nodes that depend on the data alone, added in order.
+
+mod centers;
+mod start;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use self::centers::{Bound, Centers, Look, Run, Scratch, Totals, two_nearest};
+use super::curvature::moments;
+use super::kernels::{GROUP, block_rows};
+use super::{Step, Vectors, Watch};
+use manyview_base::error::{Error, Result};
+use manyview_base::linalg::kernels::vectorized;
+use manyview_base::parallel::Pool;
+use manyview_base::random::{Key, Stream};
+
+/// Sets starts apart from whatever else is made from the seed.
+const STARTS: u64 = 0x6b6d_6561_6e73;
+
+/// Runs that go over the vectors together: reading them takes longer than a few distances.
+const TOGETHER: usize = 5;
+
+/// At most so many iterations by default; a few dozen are usual.
+pub const MAX_ITER: usize = 300;
+
+/// One run of k-means.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clusters {
+    /// The cluster of each node, in the order of the rows that were given.
+    pub assignments: Vec<u32>,
+    /// Sum of squared distances to the centers.
+    pub inertia: f64,
+    /// Iterations until nothing moved.
+    pub iterations: usize,
+    /// Whether nothing moved in the end.
+    pub converged: bool,
+}
+
+/// The nodes to be clustered. All computing is done on vectors minus their mean, which changes no distance.
+pub(super) struct Nodes<'a> {
+    vectors: &'a Vectors<'a>,
+    rows: &'a [u32],
+    mean: Vec<f64>,
+    /// Squared lengths of the centered vectors.
+    norms: Vec<f64>,
+}
+
+/// Clusters all vectors: the best of several runs.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use manyview_analysis::evaluate::{Vectors, kmeans::{MAX_ITER, kmeans}};
+/// use manyview_base::parallel::Pool;
+///
+/// let vectors = Vectors::new(&[0.0, 0.1, 5.0, 5.1], 4, 1)?;
+/// let found = kmeans(&vectors, 2, 10, MAX_ITER, 0, &Pool::new(None)?, &mut |_| ControlFlow::Continue(()))?;
+/// assert_eq!(found.assignments[0], found.assignments[1]);
+/// assert!((found.inertia - 0.01).abs() < 1e-6);
+/// # Ok::<(), manyview_base::error::Error>(())
+/// ```
+///
+/// # Errors
+/// When there are more clusters than vectors, no cluster or no run is asked for, or `watch` breaks off.
+pub fn kmeans(
+    vectors: &Vectors<'_>,
+    k: usize,
+    restarts: usize,
+    max_iter: usize,
+    seed: u64,
+    pool: &Pool,
+    watch: &mut Watch<'_>,
+) -> Result<Clusters> {
+    check(k, vectors.rows(), restarts, max_iter)?;
+    let rows: Vec<u32> = (0..vectors.rows() as u32).collect();
+    let nodes = pool.run(|| Nodes::new(vectors, &rows));
+    let mut best = nodes.best_of(k, 1, restarts, max_iter, seed, pool, watch)?;
+    Ok(best.pop().expect("one repeat was asked for"))
+}
+
+/// Refuses numbers that make no sense.
+pub(super) fn check(k: usize, nodes: usize, restarts: usize, max_iter: usize) -> Result<()> {
+    let refuse = |message: String| Err(Error::Config(message));
+    match () {
+        () if k == 0 => refuse("k = 0 clusters; give at least 1".into()),
+        () if k > nodes => {
+            refuse(format!("k = {k} clusters of {nodes} nodes; give at most as many as nodes"))
+        }
+        () if restarts == 0 => refuse("restarts = 0 clusters nothing; give at least 1".into()),
+        () if max_iter == 0 => refuse("max_iter = 0 clusters nothing; give at least 1".into()),
+        () => Ok(()),
+    }
+}
+
+impl<'a> Nodes<'a> {
+    /// Looks at the vectors in these rows.
+    pub(super) fn new(vectors: &'a Vectors<'a>, rows: &'a [u32]) -> Self {
+        let (mean, _) = moments(vectors, rows);
+        let norm = |&row: &u32| {
+            let centered = vectors.row(row as usize).iter().zip(&mean).map(|(&x, mean)| f64::from(x) - mean);
+            centered.map(|x| x * x).sum()
+        };
+        let norms = rows.par_iter().map(norm).collect();
+        Nodes { vectors, rows, mean, norms }
+    }
+
+    /// Writes the centered vector in a row as f64; the padding of `wide` is left alone.
+    #[inline(always)]
+    fn widen(&self, row: u32, wide: &mut [f64]) {
+        for ((wide, &x), mean) in wide.iter_mut().zip(self.vectors.row(row as usize)).zip(&self.mean) {
+            *wide = f64::from(x) - mean;
+        }
+    }
+
+    /// For each repeat the run with the smallest inertia, the first of several.
+    #[expect(clippy::too_many_arguments, reason = "numbers that the caller checked, and who looks on")]
+    pub(super) fn best_of(
+        &self,
+        k: usize,
+        repeats: usize,
+        restarts: usize,
+        max_iter: usize,
+        seed: u64,
+        pool: &Pool,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<Clusters>> {
+        let groups = restarts.div_ceil(TOGETHER);
+        let total = repeats * groups;
+        let run = |(): &mut (), task: usize, canceled: &AtomicBool| {
+            let (repeat, first) = (task / groups, task % groups * TOGETHER);
+            let key = Key::new(seed).with(STARTS).with(repeat as u64);
+            let keys: Vec<Key> =
+                (first..restarts.min(first + TOGETHER)).map(|restart| key.with(restart as u64)).collect();
+            self.cluster(k, max_iter, &keys, canceled)
+        };
+        let runs = pool.map_watched(total, || (), run, &mut |done| watch(Step { done, total }));
+        let mut runs = runs.ok_or(Error::Interrupted)?.into_iter().flatten();
+        let best = |_| {
+            let restarts = runs.by_ref().take(restarts);
+            let best = restarts.reduce(|best, next| if next.inertia < best.inertia { next } else { best });
+            best.expect("there is a run for each repeat")
+        };
+        Ok((0..repeats).map(best).collect())
+    }
+
+    /// Several runs side by side, each from a start of its own; `None` when canceled.
+    fn cluster(
+        &self,
+        k: usize,
+        max_iter: usize,
+        keys: &[Key],
+        canceled: &AtomicBool,
+    ) -> Option<Vec<Clusters>> {
+        let run = |&key: &Key| Some(Run::new(self, self.start(k, &mut Stream::new(key), canceled)?));
+        let mut runs: Vec<Run> = keys.iter().map(run).collect::<Option<_>>()?;
+        loop {
+            let mut open: Vec<&mut Run> =
+                runs.iter_mut().filter(|run| !run.converged && run.iterations < max_iter).collect();
+            if open.is_empty() {
+                break;
+            }
+            if canceled.load(Ordering::Relaxed) {
+                return None;
+            }
+            let moved = self.assign(&mut open);
+            for (run, moved) in open.into_iter().zip(moved) {
+                run.iterations += 1;
+                let filled = self.fill_empty(run);
+                run.converged = !moved && !filled;
+                if !run.converged {
+                    run.move_centers();
+                }
+            }
+        }
+        let finish = |run: Run| {
+            // The bounds were carried along with rounding; the last word has an exact look at all.
+            let (assignments, inertia) = self.nearest(&run.centers);
+            Clusters { assignments, inertia, iterations: run.iterations, converged: run.converged }
+        };
+        Some(runs.into_iter().map(finish).collect())
+    }
+
+    /// Gives each node to its nearest center, the first of several, in every run; whether any moved.
+    fn assign(&self, runs: &mut [&mut Run]) -> Vec<bool> {
+        let block = block_rows(self.rows.len());
+        let mut bounds: Vec<Vec<&mut [Bound]>> = Vec::new();
+        bounds.resize_with(self.rows.len().div_ceil(block), Vec::new);
+        let (mut looks, mut totals) = (Vec::new(), Vec::new());
+        for run in runs {
+            let Run { centers, bounds: of_run, totals: of_all, .. } = &mut **run;
+            looks.push(Look::new(centers));
+            totals.push(of_all);
+            of_run.chunks_mut(block).zip(&mut bounds).for_each(|(chunk, blocks)| blocks.push(chunk));
+        }
+        let moves: Vec<Vec<Option<Totals>>> = bounds
+            .into_par_iter()
+            .zip(self.rows.par_chunks(block))
+            .zip(self.norms.par_chunks(block))
+            .map(|((bounds, rows), norms)| {
+                vectorized(
+                    #[inline(always)]
+                    || self.assign_block(&looks, rows, norms, bounds),
+                )
+            })
+            .collect();
+        let mut moved = vec![false; totals.len()];
+        for moves in &moves {
+            for ((totals, moved), moves) in totals.iter_mut().zip(&mut moved).zip(moves) {
+                if let Some(moves) = moves {
+                    totals.add(moves);
+                    *moved = true;
+                }
+            }
+        }
+        moved
+    }
+
+    #[inline(always)]
+    fn assign_block(
+        &self,
+        looks: &[Look<'_>],
+        rows: &[u32],
+        norms: &[f64],
+        mut bounds: Vec<&mut [Bound]>,
+    ) -> Vec<Option<Totals>> {
+        let centers = looks[0].centers;
+        let (mut wide, mut scratch) = (vec![0.0; centers.stride], Scratch::new(centers));
+        let mut moves: Vec<Option<Totals>> = vec![None; looks.len()];
+        for (place, (&row, &norm)) in rows.iter().zip(norms).enumerate() {
+            let mut widened = false;
+            for ((look, bounds), moves) in looks.iter().zip(&mut bounds).zip(&mut moves) {
+                let bound = &mut bounds[place];
+                let settled = look.settled(bound);
+                if bound.upper <= settled {
+                    continue;
+                }
+                if !std::mem::replace(&mut widened, true) {
+                    self.widen(row, &mut wide);
+                }
+                // With few centers all distances cost what one does.
+                if centers.count > GROUP && bound.cluster != u32::MAX {
+                    bound.upper = look.centers.distance(&wide, bound.cluster as usize, &mut scratch).sqrt();
+                    if bound.upper <= settled {
+                        continue;
+                    }
+                }
+                let next = look.nearest(&wide, norm, &mut scratch);
+                if next.cluster != bound.cluster {
+                    let moves = moves.get_or_insert_with(|| Totals::zeros(centers.count, self.vectors.dim()));
+                    if bound.cluster != u32::MAX {
+                        moves.count(bound.cluster, &wide, -1);
+                    }
+                    moves.count(next.cluster, &wide, 1);
+                }
+                *bound = next;
+            }
+        }
+        moves
+    }
+
+    /// Gives each empty cluster the node that is farthest from its own center; whether any was filled.
+    fn fill_empty(&self, run: &mut Run) -> bool {
+        let Run { centers, bounds, totals, .. } = run;
+        let empty: Vec<usize> = (0..centers.count).filter(|&cluster| totals.sizes[cluster] == 0).collect();
+        if empty.is_empty() {
+            return false;
+        }
+        let (mut wide, mut scratch) = (vec![0.0; centers.stride], Scratch::new(centers));
+        let mut farthest: Vec<(f64, usize)> = Vec::with_capacity(bounds.len());
+        for (place, bound) in bounds.iter().enumerate() {
+            self.widen(self.rows[place], &mut wide);
+            farthest.push((centers.distance(&wide, bound.cluster as usize, &mut scratch), place));
+        }
+        farthest.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut filled = false;
+        let mut next = farthest.into_iter();
+        for cluster in empty {
+            let found = next.find(|&(_, place)| totals.sizes[bounds[place].cluster as usize] > 1);
+            // Nodes on their centers are no better elsewhere: there are fewer distinct vectors than clusters.
+            let Some((_, place)) = found.filter(|&(distance, _)| distance > 0.0) else { break };
+            self.widen(self.rows[place], &mut wide);
+            totals.count(bounds[place].cluster, &wide, -1);
+            totals.count(cluster as u32, &wide, 1);
+            bounds[place] = Bound { cluster: cluster as u32, upper: f64::INFINITY, lower: 0.0 };
+            filled = true;
+        }
+        filled
+    }
+
+    /// The nearest center of each node, and the sum of the squared distances.
+    fn nearest(&self, centers: &Centers) -> (Vec<u32>, f64) {
+        let of_block = |rows: &[u32]| {
+            let (mut wide, mut scratch) = (vec![0.0; centers.stride], Scratch::new(centers));
+            let (mut clusters, mut sum) = (Vec::with_capacity(rows.len()), 0.0);
+            for &row in rows {
+                self.widen(row, &mut wide);
+                vectorized(
+                    #[inline(always)]
+                    || centers.distances(&wide, &mut scratch),
+                );
+                let (cluster, nearest, _) = two_nearest(&scratch.distances);
+                clusters.push(cluster);
+                sum += nearest;
+            }
+            (clusters, sum)
+        };
+        let block = block_rows(self.rows.len());
+        let parts: Vec<(Vec<u32>, f64)> = self.rows.par_chunks(block).map(of_block).collect();
+        let inertia = parts.iter().map(|part| part.1).sum();
+        (parts.into_iter().flat_map(|part| part.0).collect(), inertia)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use manyview_base::random::unit_f64;
+
+    fn numbers(seed: u64, count: usize) -> Vec<f32> {
+        (0..count).map(|at| unit_f64(Key::new(seed).at(at, 0)) as f32).collect()
+    }
+
+    /// Points around centers far apart.
+    fn clouds(rows: usize, dim: usize, k: usize) -> Vec<f32> {
+        let mut values = numbers(1, rows * dim);
+        for (row, vector) in values.chunks_exact_mut(dim).enumerate() {
+            vector[(row % k) % dim] += 10.0 * (1 + row % k) as f32;
+        }
+        values
+    }
+
+    fn run(values: &[f32], dim: usize, k: usize, seed: u64, threads: usize) -> Clusters {
+        let vectors = Vectors::new(values, values.len() / dim, dim).unwrap();
+        let pool = Pool::new(Some(threads)).unwrap();
+        kmeans(&vectors, k, 4, MAX_ITER, seed, &pool, &mut |_| ControlFlow::Continue(())).unwrap()
+    }
+
+    #[test]
+    fn clouds_apart_are_found() {
+        for k in [1, 2, 4, 5, 9] {
+            let found = run(&clouds(500, 10, k), 10, k, 0, 2);
+            assert!(found.converged);
+            for (row, cluster) in found.assignments.iter().enumerate() {
+                assert_eq!(*cluster, found.assignments[row % k], "{k} clusters, row {row}");
+            }
+        }
+    }
+
+    /// Lloyd's iterations without bounds or blocks, from the same start.
+    fn plain(values: &[f32], dim: usize, centers: &mut [Vec<f64>]) -> (Vec<usize>, f64) {
+        let rows: Vec<Vec<f64>> =
+            values.chunks(dim).map(|row| row.iter().map(|&x| f64::from(x)).collect()).collect();
+        let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let mut before = Vec::new();
+        loop {
+            let of = |row: &Vec<f64>| {
+                let order = (0..centers.len())
+                    .min_by(|&a, &b| distance(row, &centers[a]).total_cmp(&distance(row, &centers[b])));
+                order.unwrap()
+            };
+            let now: Vec<usize> = rows.iter().map(of).collect();
+            if now == before {
+                let inertia =
+                    rows.iter().zip(&now).map(|(row, &cluster)| distance(row, &centers[cluster])).sum();
+                return (now, inertia);
+            }
+            for (cluster, center) in centers.iter_mut().enumerate() {
+                let members: Vec<&Vec<f64>> =
+                    rows.iter().zip(&now).filter(|(_, of)| **of == cluster).map(|(row, _)| row).collect();
+                assert!(!members.is_empty(), "this start leaves no cluster empty");
+                for (column, x) in center.iter_mut().enumerate() {
+                    *x = members.iter().map(|row| row[column]).sum::<f64>() / members.len() as f64;
+                }
+            }
+            before = now;
+        }
+    }
+
+    #[test]
+    fn bounds_change_nothing() {
+        for (k, dim) in [(3, 2), (7, 5), (12, 3)] {
+            let values = numbers(2, 900 * dim);
+            let vectors = Vectors::new(&values, 900, dim).unwrap();
+            let rows: Vec<u32> = (0..900).collect();
+            let nodes = Nodes::new(&vectors, &rows);
+            let key = Key::new(k as u64);
+            let never = AtomicBool::new(false);
+            let start = nodes.start(k, &mut Stream::new(key), &never).unwrap();
+            let at = |center| start.row(center).iter().zip(&nodes.mean).map(|(x, mean)| x + mean).collect();
+            let mut centers: Vec<Vec<f64>> = (0..k).map(at).collect();
+            let (assignments, inertia) = plain(&values, dim, &mut centers);
+            let found = nodes.cluster(k, MAX_ITER, &[Key::new(99), key], &never).unwrap().pop().unwrap();
+            let same = found.assignments.iter().zip(&assignments).all(|(a, b)| *a as usize == *b);
+            assert!(same && (found.inertia / inertia - 1.0).abs() < 1e-12, "{k} clusters");
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let values = numbers(3, 3000 * 6);
+        let one = run(&values, 6, 8, 5, 1);
+        for threads in [2, 3, 8] {
+            assert_eq!(run(&values, 6, 8, 5, threads), one);
+        }
+        assert_ne!(run(&values, 6, 8, 6, 2).inertia, one.inertia);
+    }
+
+    #[test]
+    fn fewer_distinct_vectors_than_clusters_are_no_trap() {
+        let values = [0.0, 0.0, 0.0, 7.0, 7.0, 7.0];
+        for k in 1..=6 {
+            let found = run(&values, 1, k, 0, 1);
+            assert!(found.converged, "{k}");
+            assert!(k == 1 || found.inertia == 0.0);
+        }
+        assert_eq!(run(&[5.0; 12], 3, 4, 0, 1).inertia, 0.0);
+    }
+
+    #[test]
+    fn as_many_clusters_as_nodes_have_one_each() {
+        let mut found = run(&numbers(4, 20), 2, 10, 0, 2).assignments;
+        found.sort_unstable();
+        assert_eq!(found, (0..10).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn empty_clusters_are_filled() {
+        let values = [0.0f32, 1.0, 2.0, 10.0, 11.0, 12.0];
+        let vectors = Vectors::new(&values, 6, 1).unwrap();
+        let nodes = Nodes::new(&vectors, &[0, 1, 2, 3, 4, 5]);
+        let mut centers = Centers::zeros(2, 1);
+        // The mean is 6, so these lie at 3 and 1006.
+        (centers.row_mut(0)[0], centers.row_mut(1)[0]) = (-3.0, 1000.0);
+        let mut run = Run::new(&nodes, centers);
+        assert_eq!(nodes.assign(&mut [&mut run]), [true]);
+        assert_eq!(run.totals.sizes, [6, 0]);
+        assert!(nodes.fill_empty(&mut run));
+        assert_eq!((&run.totals.sizes[..], run.bounds[5].cluster), (&[5, 1][..], 1));
+        assert_eq!(run.totals.sums.row(0)[0], 24.0 - 5.0 * 6.0);
+    }
+
+    #[test]
+    fn draws_follow_the_distances() {
+        let vectors = [0.0f32; 4];
+        let vectors = Vectors::new(&vectors, 4, 1).unwrap();
+        let nodes = Nodes::new(&vectors, &[0, 1, 2, 3]);
+        let mut stream = Stream::new(Key::new(1));
+        let mut counts = [0; 4];
+        for _ in 0..4000 {
+            counts[nodes.draw(&[1.0, 0.0, 3.0, 0.0], &mut stream)] += 1;
+        }
+        assert_eq!((counts[1], counts[3]), (0, 0));
+        assert!((counts[0] - 1000i32).abs() < 150, "{counts:?}");
+        assert!(nodes.draw(&[0.0; 4], &mut stream) < 4);
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_refused() {
+        let sentence = |k, restarts, max_iter| check(k, 10, restarts, max_iter).unwrap_err().to_string();
+        assert!(sentence(11, 1, 1).starts_with("k = 11 clusters of 10 nodes"));
+        assert!(sentence(0, 1, 1).contains("k = 0"));
+        assert!(sentence(1, 0, 1).contains("restarts = 0"));
+        assert!(sentence(1, 1, 0).contains("max_iter = 0"));
+    }
+}

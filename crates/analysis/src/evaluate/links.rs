@@ -1,0 +1,292 @@
+//! Link prediction: edges are hidden, the rest is embedded, and hidden edges compete with pairs that are none.
+//!
+//! A pair's score is the cosine of its two vectors, or their inner product. Scores of hidden edges against those of as
+//! many non-edges give the area under the curve and the average precision, for each view by itself.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::hide::{HiddenView, Pair};
+use super::metrics::{auc, average_precision};
+use super::{Step, Summary, Vectors, Watch};
+use manyview_base::error::{Error, Result};
+use manyview_base::parallel::Pool;
+use manyview_data::network::Network;
+
+/// How links are to be predicted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkSettings {
+    /// The view whose edges are hidden; without it, those of all views.
+    pub view: Option<String>,
+    /// Share of its edges that is hidden.
+    pub hide: f64,
+    /// How often edges are hidden and the rest embedded.
+    pub repeats: usize,
+    /// Decides which edges are hidden and which pairs are drawn.
+    pub seed: u64,
+    /// How a pair of vectors is scored.
+    pub score: LinkScore,
+}
+
+impl Default for LinkSettings {
+    fn default() -> Self {
+        LinkSettings { view: None, hide: 0.2, repeats: 3, seed: 0, score: LinkScore::default() }
+    }
+}
+
+impl LinkSettings {
+    /// Refuses what cannot work whatever the data.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with a sentence.
+    pub fn check(&self) -> Result<()> {
+        if !(self.hide > 0.0 && self.hide < 1.0) {
+            let hide = self.hide;
+            return Err(Error::Config(format!("hide = {hide} is not a share between 0 and 1, such as 0.2")));
+        }
+        if self.repeats == 0 {
+            return Err(Error::Config("repeats = 0 measures nothing; give at least 1".into()));
+        }
+        Ok(())
+    }
+}
+
+/// How a pair of vectors is scored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkScore {
+    /// The cosine of their angle; 0 for a zero vector.
+    #[default]
+    Cosine,
+    /// Their inner product, which favors nodes with long vectors.
+    Dot,
+}
+
+impl LinkScore {
+    /// The score of two vectors.
+    pub fn of(self, a: &[f32], b: &[f32]) -> f64 {
+        let dot =
+            |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum::<f64>();
+        match self {
+            LinkScore::Dot => dot(a, b),
+            LinkScore::Cosine => {
+                let lengths = (dot(a, a) * dot(b, b)).sqrt();
+                if lengths > 0.0 { dot(a, b) / lengths } else { 0.0 }
+            }
+        }
+    }
+}
+
+/// How well hidden edges were found again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Links {
+    /// Nodes of the network.
+    pub nodes: usize,
+    /// How it was done.
+    pub settings: LinkSettings,
+    /// The scores of each view whose edges were hidden.
+    pub views: Vec<ViewScores>,
+    /// What a reader of the scores should know: sentences without full stop.
+    pub notes: Vec<String>,
+}
+
+/// Scores of one view.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ViewScores {
+    /// The view.
+    pub view: String,
+    /// Area under the curve over the repeats; none when no edge could be hidden.
+    pub auc: Option<Summary>,
+    /// Average precision over the repeats.
+    pub average_precision: Option<Summary>,
+    /// Each repeat in which edges were hidden.
+    pub runs: Vec<LinkRun>,
+}
+
+/// One repeat of one view.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LinkRun {
+    /// Which repeat, from 0.
+    pub repeat: usize,
+    /// Edges that were hidden.
+    pub edges: usize,
+    /// Pairs that they competed with.
+    pub non_edges: usize,
+    /// Area under the curve.
+    pub auc: f64,
+    /// Average precision.
+    pub average_precision: f64,
+}
+
+/// Hides edges, calls `embed` with what is left and the number of the repeat, and scores.
+///
+/// `embed` returns one vector per node, in the network's order, row after row, and their length. Any method will do:
+/// the hidden edges depend on the network and the settings alone.
+///
+/// # Errors
+/// When settings make no sense, nothing can be hidden, vectors do not fit the network, `embed` fails, or `watch` breaks
+/// off.
+pub fn links(
+    network: &Network,
+    settings: &LinkSettings,
+    pool: &Pool,
+    mut embed: impl FnMut(&Network, usize) -> Result<(Vec<f32>, usize)>,
+    watch: &mut Watch<'_>,
+) -> Result<Links> {
+    settings.check()?;
+    let mut views: Vec<ViewScores> = Vec::new();
+    let mut notes = Vec::new();
+    for repeat in 0..settings.repeats {
+        if watch(Step { done: repeat, total: settings.repeats }).is_break() {
+            return Err(Error::Interrupted);
+        }
+        let hidden = settings.hide(network, repeat)?;
+        if repeat == 0 {
+            let open = |test: &HiddenView| ViewScores {
+                view: test.view.clone(),
+                auc: None,
+                average_precision: None,
+                runs: Vec::new(),
+            };
+            views = hidden.views.iter().map(open).collect();
+            notes = self::notes(network, settings, &hidden.views);
+        }
+        let (values, dim) = embed(&hidden.network, repeat)?;
+        let vectors = Vectors::new(&values, network.nodes().len(), dim)?;
+        for (scores, test) in views.iter_mut().zip(&hidden.views) {
+            scores.runs.extend(pool.run(|| settings.score.test(&vectors, test, repeat)));
+        }
+    }
+    for scores in &mut views {
+        let summary = |score: fn(&LinkRun) -> f64| {
+            (!scores.runs.is_empty()).then(|| Summary::of(scores.runs.iter().map(score)))
+        };
+        (scores.auc, scores.average_precision) =
+            (summary(|run| run.auc), summary(|run| run.average_precision));
+    }
+    Ok(Links { nodes: network.nodes().len(), settings: settings.clone(), views, notes })
+}
+
+impl LinkScore {
+    /// `None` when no edge was hidden.
+    fn test(self, vectors: &Vectors<'_>, test: &HiddenView, repeat: usize) -> Option<LinkRun> {
+        let of = |pairs: &[Pair]| -> Vec<f64> {
+            pairs
+                .par_iter()
+                .map(|&(a, b)| self.of(vectors.row(a as usize), vectors.row(b as usize)))
+                .collect()
+        };
+        let (edges, non_edges) = (of(&test.edges), of(&test.non_edges));
+        Some(LinkRun {
+            repeat,
+            edges: edges.len(),
+            non_edges: non_edges.len(),
+            auc: auc(&edges, &non_edges)?,
+            average_precision: average_precision(&edges, &non_edges)?,
+        })
+    }
+}
+
+fn notes(network: &Network, settings: &LinkSettings, tests: &[HiddenView]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for test in tests {
+        let view =
+            network.views().iter().find(|view| view.name == test.view).expect("a view of this network");
+        let wanted = settings.hide * view.edges() as f64;
+        if (test.edges.len() as f64) < 0.9 * wanted && !view.directed {
+            notes.push(format!(
+                "view {}: {} edges are hidden instead of {wanted:.0}; the others are the last of one of their nodes",
+                test.view,
+                test.edges.len()
+            ));
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use manyview_data::generate::Planted;
+
+    fn network() -> Network {
+        let planted = Planted {
+            nodes: 200,
+            views: 2,
+            communities: 5,
+            noise: vec![0.05],
+            consensus: 1.0,
+            ..Planted::default()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        planted.generate().unwrap().write(folder.path(), true).unwrap();
+        Network::open(folder.path()).unwrap()
+    }
+
+    /// A vector with a 1 for the node and each of its neighbors.
+    fn neighborhoods(network: &Network) -> (Vec<f32>, usize) {
+        let nodes = network.nodes().len();
+        let mut values = vec![0.0; nodes * nodes];
+        for view in network.views() {
+            for row in 0..nodes {
+                values[row * nodes + row] = 1.0;
+                view.adjacency.row(row).0.iter().for_each(|&col| values[row * nodes + col as usize] = 1.0);
+            }
+        }
+        (values, nodes)
+    }
+
+    fn run(
+        settings: &LinkSettings,
+        threads: usize,
+        embed: fn(&Network) -> (Vec<f32>, usize),
+    ) -> Result<Links> {
+        let pool = Pool::new(Some(threads)).unwrap();
+        links(
+            &network(),
+            settings,
+            &pool,
+            |network, _| Ok(embed(network)),
+            &mut |_| ControlFlow::Continue(()),
+        )
+    }
+
+    #[test]
+    fn common_neighbors_find_hidden_edges_and_constant_vectors_do_not() {
+        for score in [LinkScore::Cosine, LinkScore::Dot] {
+            let settings = LinkSettings { repeats: 2, score, ..LinkSettings::default() };
+            let found = run(&settings, 2, neighborhoods).unwrap();
+            assert_eq!(found.views.len(), 2);
+            for view in &found.views {
+                assert!(
+                    view.auc.unwrap().mean > 0.8 && view.average_precision.unwrap().mean > 0.8,
+                    "{view:?}"
+                );
+            }
+            let none = run(&settings, 2, |network| (vec![1.0; network.nodes().len()], 1)).unwrap();
+            assert!(none.views.iter().all(|view| view.auc.unwrap().mean == 0.5));
+            assert_eq!(run(&settings, 1, neighborhoods).unwrap(), found);
+        }
+    }
+
+    #[test]
+    fn scores_are_the_textbook_ones() {
+        assert_eq!(LinkScore::Dot.of(&[1.0, 2.0], &[3.0, 4.0]), 11.0);
+        assert_eq!(LinkScore::Cosine.of(&[3.0, 4.0], &[6.0, 8.0]), 1.0);
+        assert_eq!(LinkScore::Cosine.of(&[0.0, 0.0], &[6.0, 8.0]), 0.0);
+    }
+
+    #[test]
+    fn what_cannot_work_gets_a_sentence() {
+        for hide in [0.0, 1.0, f64::NAN] {
+            let settings = LinkSettings { hide, ..LinkSettings::default() };
+            assert!(run(&settings, 1, neighborhoods).unwrap_err().to_string().contains("between 0 and 1"));
+        }
+        let settings = LinkSettings { repeats: 0, ..LinkSettings::default() };
+        assert!(run(&settings, 1, neighborhoods).unwrap_err().to_string().contains("repeats = 0"));
+        let text = run(&LinkSettings::default(), 1, |_| (vec![1.0; 6], 2)).unwrap_err().to_string();
+        assert!(text.contains("6 numbers are not 200 vectors of 2"), "{text}");
+    }
+}

@@ -1,0 +1,110 @@
+//! The nodes whose vectors point the same way: exact neighbors by cosine.
+//!
+//! Every pair is compared; the time is `queries x nodes x dim`. Nodes with a zero vector have no direction, so they
+//! have no neighbors and are nobody's. Where no number is below 0, a cosine of 0 means that two nodes have nothing in
+//! common, and they are no neighbors either; where numbers have both signs, it means no more than any other.
+//!
+//! Invariant: the same neighbors in the same order for any number of threads; equals in row order.
+
+mod search;
+
+use std::ops::ControlFlow;
+
+use manyview_base::error::Result;
+use manyview_base::parallel::Pool;
+use manyview_data::embedding::Embedding;
+pub(crate) use search::{Rows, Scored, search};
+
+/// A node near another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbor {
+    /// Its row.
+    pub node: u32,
+    /// The cosine of the two vectors: above 0 where no number is below 0, else from -1 on; up to 1.
+    pub similarity: f32,
+}
+
+/// The `count` nearest nodes of each of the given ones, the nearest first; fewer where fewer have anything in common
+/// with it. `watch` hears how many are done.
+///
+/// # Errors
+/// [`manyview_base::error::Error::Interrupted`] when `watch` breaks.
+///
+/// # Panics
+/// When a node is beyond the embedding's rows.
+pub fn neighbors(
+    embedding: &Embedding,
+    nodes: &[u32],
+    count: usize,
+    pool: &Pool,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Vec<Vec<Neighbor>>> {
+    let units = unit_rows(embedding);
+    let somewhere = |row: usize| embedding.row(row).iter().any(|&x| x != 0.0);
+    let bias: Vec<f32> =
+        (0..embedding.rows()).map(|row| if somewhere(row) { 0.0 } else { f32::NEG_INFINITY }).collect();
+    let found =
+        search(&Rows { dim: embedding.dim(), values: &units, bias: &bias }, nodes, count, pool, watch)?;
+    let signed = embedding.values().iter().any(|&x| x < 0.0);
+    let counts = |score: f32| if signed { score > f32::NEG_INFINITY } else { score > 0.0 };
+    let near = |(found, &node): (Vec<Scored>, &u32)| {
+        let found = found.into_iter().take_while(|scored| somewhere(node as usize) && counts(scored.score));
+        // Rounding may put equal directions a little beyond 1.
+        found.map(|scored| Neighbor { node: scored.row, similarity: scored.score.clamp(-1.0, 1.0) }).collect()
+    };
+    Ok(found.into_iter().zip(nodes).map(near).collect())
+}
+
+/// All vectors at length 1; zero vectors stay zero.
+pub(crate) fn unit_rows(embedding: &Embedding) -> Vec<f32> {
+    let mut values = embedding.values().to_vec();
+    for row in values.chunks_exact_mut(embedding.dim().max(1)) {
+        let norm = manyview_data::explain::product(row, row).sqrt();
+        if norm > 0.0 {
+            row.iter_mut().for_each(|value| *value = (f64::from(*value) / norm) as f32);
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manyview_data::network::Nodes;
+
+    fn embedding(rows: &[[f32; 3]]) -> Embedding {
+        let mut nodes = Nodes::default();
+        (0..rows.len()).for_each(|row| nodes.push(&row.to_string()));
+        Embedding::new(nodes, 3, rows.concat(), Vec::new())
+    }
+
+    fn near(rows: &[[f32; 3]], node: u32, count: usize) -> Vec<Neighbor> {
+        let pool = Pool::new(Some(1)).unwrap();
+        let go_on = &mut |_: usize| ControlFlow::Continue(());
+        neighbors(&embedding(rows), &[node], count, &pool, go_on).unwrap().remove(0)
+    }
+
+    #[test]
+    fn length_does_not_matter_and_direction_does() {
+        let rows = [[1.0, 0.0, 0.0], [5.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]];
+        let found = near(&rows, 0, 10);
+        assert_eq!(found.iter().map(|near| near.node).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(found[0].similarity, 1.0);
+        assert!((found[1].similarity - 0.5f32.sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn signed_vectors_have_neighbors_on_the_other_side() {
+        let rows = [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0; 3]];
+        let found: Vec<(u32, f32)> =
+            near(&rows, 0, 9).iter().map(|near| (near.node, near.similarity)).collect();
+        assert_eq!(found, [(2, 0.0), (1, -1.0)]);
+        assert!(near(&rows, 3, 9).is_empty());
+    }
+
+    #[test]
+    fn nodes_without_direction_are_alone() {
+        let rows = [[1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]];
+        assert!(near(&rows, 0, 2).is_empty() && near(&rows, 1, 2).is_empty());
+    }
+}

@@ -1,0 +1,104 @@
+//! Numbers that begin at a cache line.
+//!
+//! A row of 16 floats fills a line. Where rows straddle two, each load and store of the kernels counts twice, and a
+//! pass takes a third longer.
+//!
+//! Invariant: the numbers begin at a multiple of [`LINE`] bytes wherever the allocator put the vector, and the vector
+//! has a line's numbers more than are asked for.
+
+use std::ops::{Deref, DerefMut};
+
+use super::Real;
+
+/// Bytes of a cache line, and of the widest vector.
+const LINE: usize = 64;
+
+/// A slice of fixed length on the heap. A vector of our own would need `unsafe`; this one is a little too long.
+#[derive(Debug)]
+pub struct Aligned<T> {
+    data: Vec<T>,
+    first: usize,
+    len: usize,
+}
+
+/// How many numbers the vector is too long.
+const fn spare<T>() -> usize {
+    LINE / size_of::<T>()
+}
+
+/// How many numbers lie before the first line. By its contract `align_offset` may know no answer; then rows
+/// straddle lines, and nothing else changes.
+fn before_line<T>(start: *const T) -> usize {
+    let before = start.align_offset(LINE);
+    if before <= spare::<T>() { before } else { 0 }
+}
+
+impl<T: Real> Aligned<T> {
+    /// A buffer of zeros.
+    pub fn zeros(len: usize) -> Self {
+        // Not grown from an empty vector: the system hands out zeroed memory for nothing.
+        let data = vec![T::ZERO; len + spare::<T>()];
+        Aligned { first: before_line(data.as_ptr()), data, len }
+    }
+}
+
+impl<T> Deref for Aligned<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.data[self.first..][..self.len]
+    }
+}
+
+impl<T> DerefMut for Aligned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.data[self.first..][..self.len]
+    }
+}
+
+/// The copy lies elsewhere, so its first line does too.
+impl<T: Clone> Clone for Aligned<T> {
+    fn clone(&self) -> Self {
+        let mut data = Vec::with_capacity(self.len + spare::<T>());
+        let first = before_line(data.as_ptr());
+        data.extend_from_slice(&self.data[..first]);
+        data.extend_from_slice(self);
+        data.extend_from_slice(&self.data[..spare::<T>() - first]);
+        Aligned { data, first, len: self.len }
+    }
+}
+
+impl<T: PartialEq> PartialEq for Aligned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begins_at_a_line<T: Real>(numbers: &Aligned<T>) -> bool {
+        (numbers.as_ptr() as usize).is_multiple_of(LINE)
+    }
+
+    #[test]
+    fn numbers_begin_at_a_line_also_when_copied() {
+        for len in [0, 1, 16, 1000, 1_000_000] {
+            let (single, double) = (Aligned::<f32>::zeros(len), Aligned::<f64>::zeros(len));
+            assert!(begins_at_a_line(&single) && begins_at_a_line(&double));
+            assert_eq!((single.len(), double.len()), (len, len));
+            assert!(begins_at_a_line(&single.clone()) && begins_at_a_line(&double.clone()));
+        }
+    }
+
+    #[test]
+    fn copies_are_equal_until_changed() {
+        let mut numbers = Aligned::<f32>::zeros(5);
+        numbers[4] = 2.0;
+        let mut copy = numbers.clone();
+        assert_eq!(copy, numbers);
+        copy[0] = 1.0;
+        assert_ne!(copy, numbers);
+    }
+}

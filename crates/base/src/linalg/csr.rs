@@ -1,0 +1,185 @@
+//! Sparse matrices by rows, the form in which networks are kept and matrices leave the library.
+//!
+//! Invariant: `indptr` has `rows + 1` ascending values from 0 to the number of entries; the columns of a row
+//! ascend and are below `cols`.
+
+/// A sparse matrix in compressed rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr<T> {
+    cols: usize,
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Copy> Csr<T> {
+    /// A matrix with about `density` of its entries, values in (0, 1], the same on every call; for tests.
+    #[doc(hidden)]
+    pub fn random(rows: usize, cols: usize, density: f64, seed: u64) -> Self
+    where
+        T: super::Real,
+    {
+        let mut state = seed;
+        let mut next = move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            ((state >> 33) as f64 + 1.0) / (1u64 << 31) as f64
+        };
+        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for _ in 0..rows {
+            for col in 0..cols {
+                if next() < density {
+                    indices.push(col as u32);
+                    values.push(T::from_f64(next()));
+                }
+            }
+            indptr.push(indices.len());
+        }
+        Csr::new(cols, indptr, indices, values)
+    }
+
+    /// Takes the three arrays of a matrix with `indptr.len() - 1` rows.
+    ///
+    /// # Panics
+    /// When they break the module's invariant.
+    pub fn new(cols: usize, indptr: Vec<usize>, indices: Vec<u32>, values: Vec<T>) -> Self {
+        assert!(indptr.first() == Some(&0), "indptr starts with 0, got {:?}", indptr.first());
+        assert_eq!(indptr.last(), Some(&indices.len()), "indptr ends with the number of entries");
+        assert_eq!(indices.len(), values.len(), "one value for each index");
+        for pair in indptr.windows(2) {
+            assert!(pair[0] <= pair[1], "indptr ascends, got {} before {}", pair[0], pair[1]);
+            let row = &indices[pair[0]..pair[1]];
+            assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "the columns of a row ascend");
+            assert!(row.last().is_none_or(|&col| (col as usize) < cols), "columns are below {cols}");
+        }
+        Csr { cols, indptr, indices, values }
+    }
+
+    /// A matrix without entries.
+    pub fn empty(rows: usize, cols: usize) -> Self {
+        Csr { cols, indptr: vec![0; rows + 1], indices: Vec::new(), values: Vec::new() }
+    }
+
+    /// Puts blocks of rows one below the other.
+    ///
+    /// # Panics
+    /// When a block has another number of columns.
+    pub fn stack(cols: usize, blocks: Vec<Csr<T>>) -> Self {
+        let entries = blocks.iter().map(Csr::entries).sum();
+        let mut whole = Csr {
+            cols,
+            indptr: vec![0],
+            indices: Vec::with_capacity(entries),
+            values: Vec::with_capacity(entries),
+        };
+        for block in blocks {
+            assert_eq!(block.cols, cols, "all blocks have the same columns");
+            let before = whole.indices.len();
+            whole.indptr.extend(block.indptr[1..].iter().map(|end| before + end));
+            whole.indices.extend_from_slice(&block.indices);
+            whole.values.extend_from_slice(&block.values);
+        }
+        whole
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Number of stored entries.
+    pub fn entries(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Columns and values of one row.
+    pub fn row(&self, row: usize) -> (&[u32], &[T]) {
+        let range = self.indptr[row]..self.indptr[row + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// Where each row begins, and the end of the last.
+    pub fn indptr(&self) -> &[usize] {
+        &self.indptr
+    }
+
+    /// The columns of all entries, row after row.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// The values of all entries, row after row.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The transpose, in time linear in entries plus rows plus columns.
+    pub fn transpose(&self) -> Csr<T> {
+        let mut indptr = vec![0usize; self.cols + 1];
+        for &col in &self.indices {
+            indptr[col as usize + 1] += 1;
+        }
+        for col in 0..self.cols {
+            indptr[col + 1] += indptr[col];
+        }
+        let mut next = indptr.clone();
+        let mut indices = vec![0u32; self.entries()];
+        let mut values = self.values.clone();
+        // Rows are visited in ascending order, so each column's rows ascend too.
+        for row in 0..self.rows() {
+            let (cols, row_values) = self.row(row);
+            for (&col, &value) in cols.iter().zip(row_values) {
+                let place = &mut next[col as usize];
+                indices[*place] = row as u32;
+                values[*place] = value;
+                *place += 1;
+            }
+        }
+        Csr { cols: self.rows(), indptr, indices, values }
+    }
+
+    /// The same pattern with other values.
+    ///
+    /// # Panics
+    /// When there is not one value for each entry.
+    pub fn with_values<S>(&self, values: Vec<S>) -> Csr<S> {
+        assert_eq!(values.len(), self.entries(), "one value for each entry");
+        Csr { cols: self.cols, indptr: self.indptr.clone(), indices: self.indices.clone(), values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Csr<f64> {
+        Csr::new(3, vec![0, 2, 2, 3, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])
+    }
+
+    #[test]
+    fn transposing_twice_gives_the_matrix_back() {
+        let matrix = sample();
+        let transposed = matrix.transpose();
+        assert_eq!((transposed.rows(), transposed.cols()), (3, 4));
+        assert_eq!(transposed.row(2), (&[0u32][..], &[2.0][..]));
+        assert_eq!(transposed.transpose(), matrix);
+    }
+
+    #[test]
+    fn stacked_blocks_keep_their_rows() {
+        let whole = Csr::stack(3, vec![sample(), Csr::empty(0, 3), sample()]);
+        assert_eq!(whole.rows(), 8);
+        assert_eq!(whole.row(6), sample().row(2));
+        assert_eq!(whole.row(7), sample().row(3));
+    }
+
+    #[test]
+    #[should_panic(expected = "the columns of a row ascend")]
+    fn unsorted_columns_are_refused() {
+        let _ = Csr::new(3, vec![0, 2], vec![2, 0], vec![1.0, 2.0]);
+    }
+}

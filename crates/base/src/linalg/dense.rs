@@ -1,0 +1,83 @@
+//! Tall, narrow factors: one row per node, a few columns.
+//!
+//! Invariant: rows are padded with zeros to `stride`, a multiple of [`LANES`], so that kernels compiled for a
+//! few widths serve all. Both solvers keep padding at zero: it has no numerator and no Gram entry.
+
+use super::Real;
+use super::aligned::Aligned;
+
+/// Rows are padded to a multiple of this many columns.
+pub(super) const LANES: usize = 4;
+
+/// A dense matrix by rows, each padded to `stride` numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dense<T> {
+    rows: usize,
+    width: usize,
+    stride: usize,
+    data: Aligned<T>,
+}
+
+impl<T: Real> Dense<T> {
+    /// All zeros.
+    pub fn zeros(rows: usize, width: usize) -> Self {
+        let stride = width.next_multiple_of(LANES);
+        Dense { rows, width, stride, data: Aligned::zeros(rows * stride) }
+    }
+
+    /// Fills element by element; `f` gets row and column.
+    pub fn from_fn(rows: usize, width: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
+        let mut dense = Self::zeros(rows, width);
+        for row in 0..rows {
+            for (col, x) in dense.row_mut(row).iter_mut().enumerate() {
+                *x = f(row, col);
+            }
+        }
+        dense
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns, padding left out.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of columns, padding included.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// One row without its padding.
+    pub fn row(&self, row: usize) -> &[T] {
+        &self.data[row * self.stride..][..self.width]
+    }
+
+    /// One row without its padding, to be written.
+    pub fn row_mut(&mut self, row: usize) -> &mut [T] {
+        &mut self.data[row * self.stride..][..self.width]
+    }
+
+    /// All rows with their padding.
+    pub fn padded(&self) -> &[T] {
+        &self.data
+    }
+
+    /// All rows with their padding, to be written; padding must stay zero.
+    pub fn padded_mut(&mut self) -> &mut [T] {
+        &mut self.data
+    }
+
+    /// Multiplies column `col` by `factors[col]`.
+    pub fn scale_columns(&mut self, factors: &[f64]) {
+        assert_eq!(factors.len(), self.width, "one factor for each column");
+        for row in 0..self.rows {
+            for (x, &factor) in self.row_mut(row).iter_mut().zip(factors) {
+                *x = T::from_f64(x.to_f64() * factor);
+            }
+        }
+    }
+}

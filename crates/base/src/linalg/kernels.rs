@@ -1,0 +1,420 @@
+//! The passes over tiles: `R Vᵀ` by row blocks, `Uᵀ R` by column panels, and what needs `U V` on R's pattern.
+//!
+//! Widths are compiled: a stage is narrow, and a loop of known length over registers is two to three times as
+//! fast as one of unknown length. Wider factors are taken 32 columns at a time.
+//!
+//! Invariant: the result of each function depends on its arguments alone, not on threads or vector width.
+
+use std::sync::LazyLock;
+
+use super::tiles::Block;
+use super::{Dense, Real, Tiles};
+
+/// The environment variable that turns wide vectors off when it is set to 1: slower, with the same result.
+pub const PORTABLE: &str = "MANYVIEW_PORTABLE";
+
+/// Read once: tests that compare both ways start a process for each.
+static ARCH: LazyLock<Option<pulp::Arch>> =
+    LazyLock::new(|| (std::env::var_os(PORTABLE).is_none_or(|value| value != "1")).then(pulp::Arch::new));
+
+/// Runs `f` with the widest vectors of this machine. `f` and all it calls must be `inline(always)`: what is not
+/// inlined is compiled for the baseline.
+#[inline(always)]
+pub fn vectorized<R>(f: impl FnOnce() -> R) -> R {
+    match *ARCH {
+        Some(arch) => arch.dispatch(f),
+        None => f(),
+    }
+}
+
+/// Whether the kernels use wider vectors than every machine of this kind has.
+pub fn uses_wide_vectors() -> bool {
+    match *ARCH {
+        #[cfg(target_arch = "x86_64")]
+        Some(arch) => !matches!(arch, pulp::Arch::Scalar),
+        _ => false,
+    }
+}
+
+/// Calls `$body` with the constant `$width` for each window of columns of a factor with stride `$stride`.
+macro_rules! for_each_window {
+    ($stride:expr, |$offset:ident, $width:ident| $body:expr) => {{
+        let stride: usize = $stride;
+        let mut $offset = 0;
+        while $offset < stride {
+            let rest = (stride - $offset).min(32);
+            for_each_window!(@pick rest, $width, $body, 4 8 12 16 20 24 28 32);
+            $offset += rest;
+        }
+    }};
+    (@pick $rest:ident, $width:ident, $body:expr, $($n:literal)*) => {
+        match $rest {
+            $($n => { const $width: usize = $n; $body })*
+            _ => unreachable!("strides are multiples of 4, got a rest of {}", $rest),
+        }
+    };
+}
+
+pub(super) use for_each_window;
+
+/// Adds `R Vᵀ` for the rows of one block to `out` (block rows x stride). `v_t` is V transposed: a row per column of R.
+pub fn add_products<T: Real>(block: &Block<T>, panel: usize, v_t: &Dense<T>, out: &mut [T]) {
+    let stride = v_t.stride();
+    for_each_window!(stride, |offset, WIDTH| vectorized(
+        #[inline(always)]
+        || {
+            // The known stride of the usual case lets the compiler fold the address arithmetic.
+            if stride == WIDTH {
+                products_window::<T, WIDTH>(block, panel, v_t.padded(), WIDTH, 0, out);
+            } else {
+                products_window::<T, WIDTH>(block, panel, v_t.padded(), stride, offset, out);
+            }
+        }
+    ));
+}
+
+#[inline(always)]
+fn products_window<T: Real, const WIDTH: usize>(
+    block: &Block<T>,
+    panel: usize,
+    v_t: &[T],
+    stride: usize,
+    offset: usize,
+    out: &mut [T],
+) {
+    for (index, v_panel) in v_t.chunks(panel * stride).enumerate() {
+        for row in 0..block.rows() {
+            let (cols, values) = block.run(index, row);
+            if cols.is_empty() {
+                continue;
+            }
+            // Rows that lie without a gap need one check of bounds instead of two.
+            let sum = if stride == WIDTH {
+                let rows = v_panel.as_chunks::<WIDTH>().0;
+                gather(cols, values, |col| &rows[usize::from(col)])
+            } else {
+                gather(cols, values, |col| window::<T, WIDTH>(v_panel, col, stride, offset))
+            };
+            add_to(&mut out[row * stride + offset..][..WIDTH], &sum);
+        }
+    }
+}
+
+/// `sum_e values[e] * v[cols[e]]`, with two chains of additions that do not wait for each other.
+#[inline(always)]
+fn gather<'a, T: Real, const WIDTH: usize>(
+    cols: &[u16],
+    values: &[T],
+    v: impl Fn(u16) -> &'a [T; WIDTH],
+) -> [T; WIDTH] {
+    let (mut even, mut odd) = ([T::ZERO; WIDTH], [T::ZERO; WIDTH]);
+    let (col_pairs, last_col) = cols.as_chunks::<2>();
+    let (value_pairs, last_value) = values.as_chunks::<2>();
+    for (cols, values) in col_pairs.iter().zip(value_pairs) {
+        add_multiple(&mut even, values[0], v(cols[0]));
+        add_multiple(&mut odd, values[1], v(cols[1]));
+    }
+    if let ([col], [value]) = (last_col, last_value) {
+        add_multiple(&mut even, *value, v(*col));
+    }
+    add_to(&mut even, &odd);
+    even
+}
+
+/// Columns `offset..offset + WIDTH` of row `row`.
+#[inline(always)]
+fn window<T, const WIDTH: usize>(x: &[T], row: u16, stride: usize, offset: usize) -> &[T; WIDTH] {
+    x[usize::from(row) * stride + offset..].first_chunk().expect("the row is within the panel")
+}
+
+#[inline(always)]
+fn window_mut<T, const WIDTH: usize>(x: &mut [T], row: u16, stride: usize, offset: usize) -> &mut [T; WIDTH] {
+    x[usize::from(row) * stride + offset..].first_chunk_mut().expect("the row is within the panel")
+}
+
+/// `sum += factor * x`.
+#[inline(always)]
+pub fn add_multiple<T: Real, const WIDTH: usize>(sum: &mut [T; WIDTH], factor: T, x: &[T; WIDTH]) {
+    // By value: the compiler cannot see that the two do not overlap, and would go one number at a time.
+    let (old, x) = (*sum, *x);
+    *sum = std::array::from_fn(|lane| old[lane] + factor * x[lane]);
+}
+
+#[inline(always)]
+fn add_to<T: Real>(sum: &mut [T], part: &[T]) {
+    for (sum, &part) in sum.iter_mut().zip(part) {
+        *sum += part;
+    }
+}
+
+/// Adds `(Uᵀ R)ᵀ` for the columns of one panel to `out` (panel columns x stride), row by row of R.
+pub fn add_transposed_products<T: Real>(tiles: &Tiles<T>, index: usize, u: &Dense<T>, out: &mut [T]) {
+    let stride = u.stride();
+    for_each_window!(stride, |offset, WIDTH| vectorized(
+        #[inline(always)]
+        || {
+            if stride == WIDTH {
+                transposed_window::<T, WIDTH>(tiles, index, u.padded(), WIDTH, 0, out);
+            } else {
+                transposed_window::<T, WIDTH>(tiles, index, u.padded(), stride, offset, out);
+            }
+        }
+    ));
+}
+
+#[inline(always)]
+fn transposed_window<T: Real, const WIDTH: usize>(
+    tiles: &Tiles<T>,
+    index: usize,
+    u: &[T],
+    stride: usize,
+    offset: usize,
+    out: &mut [T],
+) {
+    let mut u_rows = u.chunks_exact(stride);
+    for block in tiles.blocks() {
+        for row in 0..block.rows() {
+            let u_row = u_rows.next().expect("U has a row for each row of R");
+            // A copy, which stays in registers: the compiler cannot see that U and the sums do not overlap.
+            let u_row: [T; WIDTH] = *u_row[offset..].first_chunk().expect("the window is within the row");
+            let (cols, values) = block.run(index, row);
+            if stride == WIDTH {
+                let rows = out.as_chunks_mut::<WIDTH>().0;
+                for (&col, &value) in cols.iter().zip(values) {
+                    add_multiple(&mut rows[usize::from(col)], value, &u_row);
+                }
+            } else {
+                for (&col, &value) in cols.iter().zip(values) {
+                    add_multiple(window_mut::<T, WIDTH>(out, col, stride, offset), value, &u_row);
+                }
+            }
+        }
+    }
+}
+
+/// Calls `$body` with the constant `$STRIDE`: `$stride` where that is compiled, else 0.
+macro_rules! with_stride {
+    ($stride:expr, |$STRIDE:ident| $body:expr) => {
+        with_stride!(@pick $stride, $STRIDE, $body, 4 8 12 16 20 24 28 32 64)
+    };
+    (@pick $stride:expr, $STRIDE:ident, $body:expr, $($n:literal)*) => {
+        match $stride {
+            $($n => { const $STRIDE: usize = $n; $body })*
+            _ => { const $STRIDE: usize = 0; $body }
+        }
+    };
+}
+
+/// Replaces R by `max(R - scale * U V, 0)` in one block and forgets the zeros.
+///
+/// `u_rows` are the block's rows of U with their padding.
+pub fn subtract_and_clip<T: Real>(
+    block: &mut Block<T>,
+    panel: usize,
+    u_rows: &[T],
+    v_t: &Dense<T>,
+    scale: T,
+) {
+    with_stride!(v_t.stride(), |STRIDE| vectorized(
+        #[inline(always)]
+        || subtract_rows::<T, STRIDE>(block, panel, u_rows, v_t, scale)
+    ));
+}
+
+#[inline(always)]
+fn subtract_rows<T: Real, const STRIDE: usize>(
+    block: &mut Block<T>,
+    panel: usize,
+    u_rows: &[T],
+    v_t: &Dense<T>,
+    scale: T,
+) {
+    let stride = if STRIDE > 0 { STRIDE } else { v_t.stride() };
+    block.retain(v_t.rows().div_ceil(panel), |index, row, cols, values| {
+        let u_row = &u_rows[row * stride..][..stride];
+        let v_panel = &v_t.padded()[index * panel * stride..];
+        for (cols, values) in cols.chunks(DOTS).zip(values.chunks_mut(DOTS)) {
+            let fitted = dots(u_row, v_panel, stride, cols);
+            for (value, &fitted) in values.iter_mut().zip(&fitted) {
+                *value = *value - scale * fitted;
+            }
+        }
+    });
+}
+
+/// `<R, U V>` and `<U V, U V>` over the entries of R in one block.
+pub fn fit_on_pattern<T: Real>(block: &Block<T>, panel: usize, u_rows: &[T], v_t: &Dense<T>) -> (f64, f64) {
+    with_stride!(v_t.stride(), |STRIDE| vectorized(
+        #[inline(always)]
+        || fit_of_rows::<T, STRIDE>(block, panel, u_rows, v_t)
+    ))
+}
+
+#[inline(always)]
+fn fit_of_rows<T: Real, const STRIDE: usize>(
+    block: &Block<T>,
+    panel: usize,
+    u_rows: &[T],
+    v_t: &Dense<T>,
+) -> (f64, f64) {
+    let stride = if STRIDE > 0 { STRIDE } else { v_t.stride() };
+    let (mut cross, mut square) = (0.0, 0.0);
+    for (index, v_panel) in v_t.padded().chunks(panel * stride).enumerate() {
+        for row in 0..block.rows() {
+            let u_row = &u_rows[row * stride..][..stride];
+            let (cols, values) = block.run(index, row);
+            for (cols, values) in cols.chunks(DOTS).zip(values.chunks(DOTS)) {
+                for (value, fitted) in values.iter().zip(dots(u_row, v_panel, stride, cols)) {
+                    let fitted = fitted.to_f64();
+                    cross += value.to_f64() * fitted;
+                    square += fitted * fitted;
+                }
+            }
+        }
+    }
+    (cross, square)
+}
+
+/// Inner products that are formed together.
+const DOTS: usize = 16;
+
+/// Inner products of a row of U with some rows of V, each in four partial sums.
+#[inline(always)]
+fn dots<T: Real>(u_row: &[T], v_panel: &[T], stride: usize, cols: &[u16]) -> [T; DOTS] {
+    // Partial sums go through memory: summed at once, the compiler would go one number at a time all along.
+    let mut parts = [[T::ZERO; 4]; DOTS];
+    for (parts, &col) in parts.iter_mut().zip(cols) {
+        let v_row = &v_panel[usize::from(col) * stride..][..stride];
+        let mut sums = [T::ZERO; 4];
+        for (x, y) in u_row.as_chunks::<4>().0.iter().zip(v_row.as_chunks::<4>().0) {
+            let (old, x, y) = (sums, *x, *y);
+            sums = std::array::from_fn(|lane| old[lane] + x[lane] * y[lane]);
+        }
+        *parts = sums;
+    }
+    let mut totals = [T::ZERO; DOTS];
+    for (total, part) in totals.iter_mut().zip(&parts) {
+        *total = (part[0] + part[2]) + (part[1] + part[3]);
+    }
+    totals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Csr;
+    use crate::linalg::tiles::BLOCK_ROWS;
+
+    fn factor(rows: usize, width: usize, salt: usize) -> Dense<f64> {
+        Dense::from_fn(rows, width, |row, col| ((row * 31 + col * 17 + salt) % 97) as f64 / 97.0)
+    }
+
+    fn naive_product(u: &Dense<f64>, v_t: &Dense<f64>, row: usize, col: usize) -> f64 {
+        u.row(row).iter().zip(v_t.row(col)).map(|(x, y)| x * y).sum()
+    }
+
+    /// Widths below, at and above those compiled, and sizes around a block and a panel.
+    const WIDTHS: [usize; 9] = [1, 3, 4, 5, 16, 31, 32, 33, 70];
+    const SHAPES: [(usize, usize, f64); 4] =
+        [(1, 1, 1.0), (127, 256, 0.2), (129, 257, 0.05), (260, 700, 0.01)];
+
+    fn for_all(check: impl Fn(&Csr<f64>, &Tiles<f64>, &Dense<f64>, &Dense<f64>)) {
+        for (rows, cols, density) in SHAPES {
+            let matrix = Csr::<f64>::random(rows, cols, density, 11);
+            let tiles = Tiles::from_csr(&matrix);
+            for width in WIDTHS {
+                check(&matrix, &tiles, &factor(rows, width, 1), &factor(cols, width, 5));
+            }
+        }
+    }
+
+    fn close(x: f64, y: f64) -> bool {
+        (x - y).abs() <= 1e-12 * (1.0 + y.abs())
+    }
+
+    #[test]
+    fn products_are_the_naive_ones() {
+        for_all(|matrix, tiles, _, v_t| {
+            let mut out = Dense::<f64>::zeros(matrix.rows(), v_t.width());
+            let stride = out.stride();
+            for (block, out) in tiles.blocks().iter().zip(out.padded_mut().chunks_mut(BLOCK_ROWS * stride)) {
+                add_products(block, tiles.panel(), v_t, out);
+            }
+            for row in 0..matrix.rows() {
+                let (cols, values) = matrix.row(row);
+                for col in 0..v_t.width() {
+                    let naive = cols.iter().zip(values).map(|(&j, r)| r * v_t.row(j as usize)[col]).sum();
+                    assert!(close(out.row(row)[col], naive), "width {}", v_t.width());
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn transposed_products_are_the_naive_ones() {
+        for_all(|matrix, tiles, u, _| {
+            let mut out = Dense::<f64>::zeros(matrix.cols(), u.width());
+            let stride = out.stride();
+            for (index, out) in out.padded_mut().chunks_mut(tiles.panel() * stride).enumerate() {
+                add_transposed_products(tiles, index, u, out);
+            }
+            let transposed = matrix.transpose();
+            for row in 0..matrix.cols() {
+                let (rows, values) = transposed.row(row);
+                for col in 0..u.width() {
+                    let naive = rows.iter().zip(values).map(|(&i, r)| r * u.row(i as usize)[col]).sum();
+                    assert!(close(out.row(row)[col], naive), "width {}", u.width());
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn residual_is_the_naive_one_on_the_pattern() {
+        for_all(|matrix, tiles, u, v_t| {
+            let mut residual = tiles.clone();
+            let (panel, stride) = (tiles.panel(), u.stride());
+            for (block, u_rows) in
+                residual.blocks_mut().iter_mut().zip(u.padded().chunks(BLOCK_ROWS * stride))
+            {
+                subtract_and_clip(block, panel, u_rows, v_t, 0.1);
+            }
+            let mut left = Vec::new();
+            for row in 0..matrix.rows() {
+                for (&col, value) in matrix.row(row).0.iter().zip(matrix.row(row).1) {
+                    let rest = value - 0.1 * naive_product(u, v_t, row, col as usize);
+                    if rest > 0.0 {
+                        left.push((row, col, rest));
+                    }
+                }
+            }
+            let residual = residual.to_csr();
+            assert_eq!(residual.entries(), left.len());
+            for (row, col, rest) in left {
+                let at = residual.row(row).0.binary_search(&col).expect("the entry stays");
+                assert!(close(residual.row(row).1[at], rest));
+            }
+        });
+    }
+
+    #[test]
+    fn fit_is_the_naive_one_on_the_pattern() {
+        for_all(|matrix, tiles, u, v_t| {
+            let (mut cross, mut square) = (0.0, 0.0);
+            for (block, u_rows) in tiles.blocks().iter().zip(u.padded().chunks(BLOCK_ROWS * u.stride())) {
+                let part = fit_on_pattern(block, tiles.panel(), u_rows, v_t);
+                cross += part.0;
+                square += part.1;
+            }
+            let (mut naive_cross, mut naive_square) = (0.0, 0.0);
+            for row in 0..matrix.rows() {
+                for (&col, value) in matrix.row(row).0.iter().zip(matrix.row(row).1) {
+                    let fitted = naive_product(u, v_t, row, col as usize);
+                    naive_cross += value * fitted;
+                    naive_square += fitted * fitted;
+                }
+            }
+            assert!(close(cross, naive_cross) && close(square, naive_square));
+        });
+    }
+}

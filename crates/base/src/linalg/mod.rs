@@ -1,0 +1,32 @@
+//! Matrices and the loops over them. Knows nothing of networks, files or ranks.
+//!
+//! - [`Csr`]: sparse rows, the form in which matrices come and go.
+//! - [`Tiles`]: the form in which they are factorized: row blocks x column panels that fit the first cache.
+//! - [`Dense`]: tall, narrow factors with padded rows.
+//! - `svd`: the leading singular values and vectors of tiles; `eigen`: those of small symmetric matrices.
+//! - `kernels`: the passes over tiles; `gram`: small products of factors; `gemm`: products of wide dense matrices;
+//!   `vector`: products and sums of vectors.
+//!
+//! All kernels multiply and add in two roundings, never in one (no FMA), and every sum has one fixed order. So
+//! the vector width that the machine offers changes the speed and not a single bit of the result.
+
+mod aligned;
+mod csr;
+mod dense;
+pub mod eigen;
+pub mod gemm;
+pub mod gram;
+pub mod kernels;
+pub mod products;
+mod real;
+pub mod sum;
+pub mod svd;
+mod tiles;
+pub mod vector;
+
+pub use aligned::Aligned;
+pub use csr::Csr;
+pub use dense::Dense;
+pub use real::{Real, Slice, SliceMut};
+pub use tiles::Tiles;
+pub use tiles::{BLOCK_ROWS, tile_bytes};

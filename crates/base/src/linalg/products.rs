@@ -1,0 +1,96 @@
+//! A sum of sparse matrices times a tall factor, from either side. The sum is never formed.
+//!
+//! Invariant: each row of a product is summed by one task in a fixed order.
+
+use rayon::prelude::*;
+
+use super::kernels::{add_products, add_transposed_products};
+use super::{BLOCK_ROWS, Dense, Real, Tiles};
+
+/// Wider factors are cut into slices of so many columns. Rows that are far apart fall into few sets of the first
+/// cache; cut, the transposed product with 256 columns takes a fifth less time (10 M entries).
+const SLICE: usize = 32;
+const WIDEST: usize = 64;
+
+/// `(A_1 + A_2 + ...) X`. When `going` says no, the rest is left zero.
+pub fn times<T: Real>(parts: &[&Tiles<T>], x: &Dense<T>, going: &(dyn Fn() -> bool + Sync)) -> Dense<T> {
+    let mut product = Dense::zeros(parts[0].rows(), x.width());
+    in_slices(x, &mut product, |x, product| {
+        let length = BLOCK_ROWS * product.stride();
+        product.padded_mut().par_chunks_mut(length).enumerate().for_each(|(block, out)| {
+            if going() {
+                parts.iter().for_each(|part| add_products(&part.blocks()[block], part.panel(), x, out));
+            }
+        });
+    });
+    product
+}
+
+/// Writes `(A_1 + A_2 + ...)ᵀ X` to `product`. Each task owns a range of columns of A, so that nothing is added in a
+/// racing order. When `going` says no, the rest is left zero.
+pub fn transposed_times<T: Real>(
+    parts: &[&Tiles<T>],
+    x: &Dense<T>,
+    product: &mut Dense<T>,
+    going: &(dyn Fn() -> bool + Sync),
+) {
+    let columns = parts.iter().map(|part| part.panel()).max().unwrap_or(1);
+    in_slices(x, product, |x, product| {
+        let stride = product.stride();
+        product.padded_mut().par_chunks_mut(columns * stride).enumerate().for_each(|(task, out)| {
+            out.fill(T::ZERO);
+            for part in parts.iter().filter(|_| going()) {
+                let first = task * (columns / part.panel());
+                for (index, out) in out.chunks_mut(part.panel() * stride).enumerate() {
+                    add_transposed_products(part, first + index, x, out);
+                }
+            }
+        });
+    });
+}
+
+/// Calls `multiply` with a factor and its product, or with one slice of the columns of both after the other. Columns do
+/// not feel each other, so this changes no bit.
+fn in_slices<T: Real>(x: &Dense<T>, product: &mut Dense<T>, multiply: impl Fn(&Dense<T>, &mut Dense<T>)) {
+    if x.width() <= WIDEST {
+        return multiply(x, product);
+    }
+    for from in (0..x.width()).step_by(SLICE) {
+        let width = SLICE.min(x.width() - from);
+        let slice = Dense::from_fn(x.rows(), width, |row, col| x.row(row)[from + col]);
+        let mut part = Dense::zeros(product.rows(), width);
+        multiply(&slice, &mut part);
+        for row in 0..part.rows() {
+            product.row_mut(row)[from..from + width].copy_from_slice(part.row(row));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Csr;
+
+    /// Wide factors in slices against each column alone.
+    #[test]
+    fn every_column_is_multiplied_as_if_alone() {
+        let matrices =
+            [(0.1, 1), (0.002, 2)].map(|(density, seed)| Csr::<f64>::random(200, 700, density, seed));
+        let tiles = matrices.each_ref().map(Tiles::from_csr);
+        let parts = tiles.each_ref();
+        for width in [3, 64, 65, 100] {
+            let x = Dense::from_fn(700, width, |row, col| ((row * 7 + col * 3) % 11) as f64 - 4.5);
+            let y = Dense::from_fn(200, width, |row, col| ((row * 5 + col * 2) % 13) as f64 - 5.5);
+            let (there, mut back) = (times(&parts, &x, &|| true), Dense::zeros(700, width));
+            transposed_times(&parts, &y, &mut back, &|| true);
+            for col in 0..width {
+                let alone = |x: &Dense<f64>| Dense::from_fn(x.rows(), 1, |row, _| x.row(row)[col]);
+                let (there_alone, mut back_alone) =
+                    (times(&parts, &alone(&x), &|| true), Dense::zeros(700, 1));
+                transposed_times(&parts, &alone(&y), &mut back_alone, &|| true);
+                assert_eq!(alone(&there), there_alone, "width {width}");
+                assert_eq!(alone(&back), back_alone, "width {width}");
+            }
+        }
+    }
+}

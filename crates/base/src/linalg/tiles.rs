@@ -1,0 +1,299 @@
+//! A sparse matrix cut into row blocks and column panels, the form in which it is factorized.
+//!
+//! A panel is so narrow that its rows of V stay in the first cache while a block's entries stream by, and that
+//! 16 bits hold a column. An entry takes six bytes in f32, plus four bytes for each pair of row and panel.
+//!
+//! Invariant: within a block, entries are sorted by panel, then row, then column; `starts[panel * rows + row]`
+//! is where the run of that row in that panel begins, and the last of `starts` is the number of entries.
+
+use rayon::prelude::*;
+
+use super::{Csr, Real};
+
+/// Rows of a block. Small enough for many tasks on a small network, large enough to use a panel of V well.
+pub const BLOCK_ROWS: usize = 128;
+
+const NARROWEST_PANEL: usize = 256;
+const WIDEST_PANEL: usize = 1 << 16;
+
+/// Panels widen until a row has this many entries in one, on average: shorter runs cost more than cache misses.
+const ENTRIES_PER_RUN: usize = 8;
+
+/// A non-negative sparse matrix in tiles.
+#[derive(Clone, Debug)]
+pub struct Tiles<T> {
+    rows: usize,
+    cols: usize,
+    panel: usize,
+    blocks: Vec<Block<T>>,
+}
+
+/// [`BLOCK_ROWS`] rows (fewer in the last block) of a matrix.
+#[derive(Clone, Debug)]
+pub struct Block<T> {
+    rows: usize,
+    starts: Vec<u32>,
+    cols: Vec<u16>,
+    values: Vec<T>,
+}
+
+impl<T: Real> Tiles<T> {
+    /// Cuts a matrix.
+    pub fn from_csr(matrix: &Csr<T>) -> Self {
+        let panel = panel_width(matrix.rows(), matrix.cols(), matrix.entries());
+        let blocks = (0..matrix.rows())
+            .step_by(BLOCK_ROWS)
+            .map(|from| Block::new(matrix, from, (from + BLOCK_ROWS).min(matrix.rows()), panel))
+            .collect();
+        Tiles { rows: matrix.rows(), cols: matrix.cols(), panel, blocks }
+    }
+
+    /// Cuts a matrix that comes in blocks of [`BLOCK_ROWS`] rows, and frees each block as soon as it is cut.
+    pub fn from_blocks(rows: usize, cols: usize, blocks: Vec<Csr<T>>) -> Self {
+        let entries = blocks.iter().map(Csr::entries).sum();
+        let panel = panel_width(rows, cols, entries);
+        let cut = |block: Csr<T>| Block::new(&block, 0, block.rows(), panel);
+        let blocks: Vec<_> = blocks.into_par_iter().map(cut).collect();
+        let (found, last) =
+            (blocks.iter().map(|block| block.rows).sum::<usize>(), blocks.len().saturating_sub(1));
+        assert_eq!(found, rows, "the blocks hold all rows");
+        assert!(
+            blocks[..last].iter().all(|block| block.rows == BLOCK_ROWS),
+            "only the last block may be short"
+        );
+        Tiles { rows, cols, panel, blocks }
+    }
+
+    /// The same matrix by rows.
+    pub fn to_csr(&self) -> Csr<T> {
+        let mut indptr = vec![0];
+        let (mut indices, mut values) =
+            (Vec::with_capacity(self.entries()), Vec::with_capacity(self.entries()));
+        for block in &self.blocks {
+            for row in 0..block.rows {
+                for panel in 0..self.panels() {
+                    let (cols, run) = block.run(panel, row);
+                    indices.extend(cols.iter().map(|&col| (panel * self.panel) as u32 + u32::from(col)));
+                    values.extend_from_slice(run);
+                }
+                indptr.push(indices.len());
+            }
+        }
+        Csr::new(self.cols, indptr, indices, values)
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Number of stored entries.
+    pub fn entries(&self) -> usize {
+        self.blocks.iter().map(|block| block.values.len()).sum()
+    }
+
+    /// Columns of a panel (fewer in the last).
+    pub fn panel(&self) -> usize {
+        self.panel
+    }
+
+    /// Number of panels.
+    pub fn panels(&self) -> usize {
+        self.cols.div_ceil(self.panel)
+    }
+
+    /// The row blocks, in order.
+    pub fn blocks(&self) -> &[Block<T>] {
+        &self.blocks
+    }
+
+    /// The row blocks, in order.
+    pub fn blocks_mut(&mut self) -> &mut [Block<T>] {
+        &mut self.blocks
+    }
+
+    /// Sum of all entries.
+    pub fn sum(&self) -> f64 {
+        self.sum_of(|value| value)
+    }
+
+    /// Sum of the squares of all entries.
+    pub fn squared_norm(&self) -> f64 {
+        self.sum_of(|value| value * value)
+    }
+
+    /// The largest entry, 0 when there is none.
+    pub fn max(&self) -> T {
+        let values = self.blocks.iter().flat_map(|block| &block.values);
+        values.fold(T::ZERO, |max, &value| if value > max { value } else { max })
+    }
+
+    /// Multiplies all entries.
+    pub fn scale(&mut self, factor: T) {
+        for value in self.blocks.iter_mut().flat_map(|block| &mut block.values) {
+            *value *= factor;
+        }
+    }
+
+    /// Blocks are summed apart and then in their order, so that the number of threads does not matter.
+    fn sum_of(&self, f: impl Fn(f64) -> f64 + Sync) -> f64 {
+        // Folds from 0, because the empty sum of f64 is -0.
+        let of_block = |block: &Block<T>| block.values.iter().fold(0.0, |sum, value| sum + f(value.to_f64()));
+        let sums: Vec<f64> = self.blocks.par_iter().map(of_block).collect();
+        sums.iter().fold(0.0, |sum, part| sum + part)
+    }
+}
+
+/// The narrowest panel that gives runs of a useful length.
+fn panel_width(rows: usize, cols: usize, entries: usize) -> usize {
+    let mut panel = NARROWEST_PANEL;
+    while panel < WIDEST_PANEL && rows * cols.div_ceil(panel) * ENTRIES_PER_RUN > entries {
+        panel *= 2;
+    }
+    panel
+}
+
+/// What a matrix of f32 takes in tiles.
+pub fn tile_bytes(rows: usize, cols: usize, entries: usize) -> usize {
+    let panels = cols.div_ceil(panel_width(rows, cols, entries));
+    6 * entries + 4 * (rows * panels) + rows.div_ceil(BLOCK_ROWS) * size_of::<Block<f32>>()
+}
+
+impl<T: Real> Block<T> {
+    fn new(matrix: &Csr<T>, from: usize, to: usize, panel: usize) -> Self {
+        let panels = matrix.cols().div_ceil(panel);
+        let entries = matrix.indptr()[to] - matrix.indptr()[from];
+        assert!(u32::try_from(entries).is_ok(), "{entries} entries in a block of {BLOCK_ROWS} rows");
+        let mut block = Block {
+            rows: to - from,
+            starts: Vec::with_capacity(panels * (to - from) + 1),
+            cols: Vec::with_capacity(entries),
+            values: Vec::with_capacity(entries),
+        };
+        let mut next = matrix.indptr()[from..to].to_vec();
+        for index in 0..panels {
+            let first = index * panel;
+            for (row, next) in next.iter_mut().enumerate() {
+                block.starts.push(block.cols.len() as u32);
+                let end = matrix.indptr()[from + row + 1];
+                while *next < end && (matrix.indices()[*next] as usize) < first + panel {
+                    block.cols.push((matrix.indices()[*next] as usize - first) as u16);
+                    block.values.push(matrix.values()[*next]);
+                    *next += 1;
+                }
+            }
+        }
+        block.starts.push(block.cols.len() as u32);
+        block
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns within the panel, and values, of one row in one panel.
+    #[inline(always)]
+    pub fn run(&self, panel: usize, row: usize) -> (&[u16], &[T]) {
+        let at = panel * self.rows + row;
+        let range = self.starts[at] as usize..self.starts[at + 1] as usize;
+        (&self.cols[range.clone()], &self.values[range])
+    }
+
+    /// The sum of all entries, and of their squares.
+    pub fn sums(&self) -> [f64; 2] {
+        let add = |[sum, squares]: [f64; 2], value: &T| {
+            let value = value.to_f64();
+            [sum + value, squares + value * value]
+        };
+        self.values.iter().fold([0.0; 2], add)
+    }
+
+    /// Lets `change` change the values of each run, and drops those that it makes zero (or less).
+    ///
+    /// `change` gets panel, row, the columns within the panel, and the values to be changed.
+    #[inline(always)]
+    pub fn retain(&mut self, panels: usize, change: impl Fn(usize, usize, &[u16], &mut [T])) {
+        // Slices, because the compiler reads a vector's length and place again after each write.
+        let (starts, cols, values) =
+            (self.starts.as_mut_slice(), self.cols.as_mut_slice(), self.values.as_mut_slice());
+        let (mut kept, mut start) = (0, 0);
+        for panel in 0..panels {
+            for row in 0..self.rows {
+                let at = panel * self.rows + row;
+                let end = starts[at + 1] as usize;
+                starts[at] = kept as u32;
+                change(panel, row, &cols[start..end], &mut values[start..end]);
+                for entry in start..end {
+                    // The place is written in any case and only counted when the entry stays: no branch to miss.
+                    let value = values[entry];
+                    cols[kept] = cols[entry];
+                    values[kept] = value;
+                    kept += usize::from(value > T::ZERO);
+                }
+                start = end;
+            }
+        }
+        *self.starts.last_mut().expect("starts is never empty") = kept as u32;
+        self.cols.truncate(kept);
+        self.values.truncate(kept);
+        // Giving memory back copies what is left, so only when it is worth it.
+        if kept < self.cols.capacity() / 4 * 3 {
+            self.cols.shrink_to_fit();
+            self.values.shrink_to_fit();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Csr;
+
+    #[test]
+    fn cutting_and_joining_gives_the_matrix_back() {
+        for (rows, cols, density) in
+            [(1, 1, 1.0), (127, 300, 0.1), (128, 255, 0.5), (129, 257, 0.02), (300, 1000, 0.0)]
+        {
+            let matrix = Csr::<f32>::random(rows, cols, density, 7);
+            let tiles = Tiles::from_csr(&matrix);
+            assert_eq!(tiles.to_csr(), matrix, "{rows} x {cols}");
+            assert_eq!(tiles.entries(), matrix.entries());
+        }
+    }
+
+    #[test]
+    fn blocks_from_elsewhere_are_the_same_as_a_cut_matrix() {
+        let whole = Csr::<f32>::random(300, 500, 0.05, 3);
+        let part = |from: usize, to: usize| {
+            let at = whole.indptr()[from]..whole.indptr()[to];
+            let indptr = whole.indptr()[from..=to].iter().map(|start| start - at.start).collect();
+            Csr::new(500, indptr, whole.indices()[at.clone()].to_vec(), whole.values()[at].to_vec())
+        };
+        let tiles = Tiles::from_blocks(300, 500, vec![part(0, 128), part(128, 256), part(256, 300)]);
+        assert_eq!(tiles.to_csr(), whole);
+    }
+
+    #[test]
+    fn thin_matrices_get_wide_panels() {
+        assert_eq!(panel_width(1000, 1000, 200_000), NARROWEST_PANEL);
+        assert_eq!(panel_width(1_000_000, 1_000_000, 50_000_000), WIDEST_PANEL);
+    }
+
+    #[test]
+    fn retaining_drops_what_is_not_above_zero() {
+        let matrix = Csr::<f64>::random(200, 700, 0.1, 5);
+        let mut tiles = Tiles::from_csr(&matrix);
+        let panels = tiles.panels();
+        for block in tiles.blocks_mut() {
+            block.retain(panels, |_, _, _, values| values.iter_mut().for_each(|value| *value -= 0.5));
+        }
+        let naive: Vec<f64> =
+            matrix.values().iter().map(|value| value - 0.5).filter(|&value| value > 0.0).collect();
+        assert_eq!(tiles.to_csr().values(), naive);
+    }
+}

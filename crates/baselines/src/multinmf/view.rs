@@ -1,0 +1,177 @@
+//! One view of MultiNMF: its matrix, its factors, and the updates that never let the objective rise.
+//!
+//! `||X - U Vᵀ||^2 + lambda ||V Q - V*||^2` with `Q = diag(column sums of U)`, where X has a column for each node: X is
+//! the view's matrix M, transposed and scaled. In this order:
+//!
+//! - `V <- V ∘ (XᵀU + lambda V*) / (V (UᵀU + lambda I))`, right as long as Q is the identity;
+//! - `U <- U ∘ (X V + lambda 1 sᵀ) / (U VᵀV + lambda 1 (q ∘ t)ᵀ)`, with `s_c = <V_c, V*_c>`, `t_c = <V_c, V_c>`, `q = diag Q`;
+//! - each column of U is divided by its sum and that of V multiplied with it, which changes neither term.
+
+use rayon::prelude::*;
+
+use manyview_base::linalg::gram::{gram, inner};
+use manyview_base::linalg::products::{times, transposed_times};
+use manyview_base::linalg::{BLOCK_ROWS, Dense, Real, Tiles};
+use manyview_core::nmf::update::multiply_rows;
+
+/// Asked between products: whether to go on.
+pub(super) type Going<'a> = dyn Fn() -> bool + Sync + 'a;
+
+/// A view's matrix, scaled.
+pub(super) struct Target<'a, T> {
+    matrix: &'a Tiles<T>,
+    scale: f64,
+    squared_norm: f64,
+}
+
+/// A view's factors; the columns of U sum to one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Factors<T> {
+    /// U: a row for each column of M.
+    pub(super) u: Dense<T>,
+    /// V: a row for each row of M, the nodes that are embedded.
+    pub(super) v: Dense<T>,
+}
+
+/// What factors are drawn toward, and how denominators are kept from zero.
+#[derive(Clone, Copy)]
+pub(super) struct Pull<'a, T> {
+    pub(super) lambda: f64,
+    /// V*.
+    pub(super) consensus: &'a Dense<T>,
+    /// The least denominator: zero, or what the published code has.
+    pub(super) guard: f64,
+}
+
+/// Numerators of an update, and what its denominators are made of: `x gram + added`.
+pub(super) struct Terms<T> {
+    pub(super) numerators: Dense<T>,
+    pub(super) gram: Vec<f64>,
+    pub(super) added: Vec<f64>,
+}
+
+impl<'a, T: Real> Target<'a, T> {
+    /// The matrix with its entries multiplied so that they sum to `total`.
+    pub(super) fn new(matrix: &'a Tiles<T>, total: f64) -> Self {
+        let sums: Vec<[f64; 2]> = matrix.blocks().par_iter().map(|block| block.sums()).collect();
+        let [sum, squares] = sums.iter().fold([0.0; 2], |[a, b], [x, y]| [a + x, b + y]);
+        let scale = total / sum;
+        Target { matrix, scale, squared_norm: scale * scale * squares }
+    }
+
+    /// Rows and columns of M.
+    pub(super) fn shape(&self) -> [usize; 2] {
+        [self.matrix.rows(), self.matrix.cols()]
+    }
+
+    /// `XᵀU`.
+    fn image(&self, u: &Dense<T>, going: &Going<'_>) -> Dense<T> {
+        let mut product = times(&[self.matrix], u, going);
+        change(&mut product, |x, _| x * T::from_f64(self.scale));
+        product
+    }
+
+    /// One iteration. Its result is of no use when `going` said no.
+    pub(super) fn step(&self, factors: &mut Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) {
+        let terms = self.v_terms(factors, pull, going);
+        multiply(&mut factors.v, &terms, pull.guard);
+        let terms = self.u_terms(factors, pull, going);
+        multiply(&mut factors.u, &terms, pull.guard);
+        normalize(factors);
+    }
+
+    fn v_terms(&self, factors: &Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) -> Terms<T> {
+        let (lambda, width) = (T::from_f64(pull.lambda), factors.u.width());
+        let mut numerators = self.image(&factors.u, going);
+        if pull.lambda > 0.0 {
+            let consensus = pull.consensus.padded();
+            change(&mut numerators, |x, at| x + lambda * consensus[at]);
+        }
+        let mut gram = gram(&factors.u);
+        gram.iter_mut().step_by(width + 1).for_each(|x| *x += pull.lambda);
+        Terms { numerators, gram, added: vec![0.0; width] }
+    }
+
+    pub(super) fn u_terms(&self, factors: &Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) -> Terms<T> {
+        let Factors { u, v } = factors;
+        let (width, stride) = (u.width(), u.stride());
+        let mut numerators = Dense::zeros(u.rows(), width);
+        transposed_times(&[self.matrix], v, &mut numerators, going);
+        let (gram, mut added, scale) = (gram(v), vec![0.0; width], T::from_f64(self.scale));
+        let mut toward = vec![T::ZERO; stride];
+        if pull.lambda > 0.0 {
+            let (sums, along) = (column_sums(u, None), column_sums(v, Some(pull.consensus)));
+            for (col, added) in added.iter_mut().enumerate() {
+                *added = pull.lambda * sums[col] * gram[col * width + col];
+                toward[col] = T::from_f64(pull.lambda * along[col]);
+            }
+        }
+        change(&mut numerators, |x, at| x * scale + toward[at % stride]);
+        Terms { numerators, gram, added }
+    }
+
+    /// The objective, also where the columns of U do not sum to one.
+    pub(super) fn objective(&self, factors: &Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) -> f64 {
+        let Factors { u, v } = factors;
+        let cross = inner(self.image(u, going).padded(), v.padded());
+        let fitted: f64 = gram(u).iter().zip(&gram(v)).map(|(x, y)| x * y).sum();
+        let mut apart = 0.0;
+        if pull.lambda > 0.0 {
+            let sums = column_sums(u, None);
+            for row in 0..v.rows() {
+                let terms = v.row(row).iter().zip(pull.consensus.row(row)).zip(&sums);
+                apart += terms.map(|((x, y), sum)| (x.to_f64() * sum - y.to_f64()).powi(2)).sum::<f64>();
+            }
+        }
+        // Near an exact fit the difference cancels and may fall below zero.
+        (self.squared_norm - 2.0 * cross + fitted).max(0.0) + pull.lambda * apart
+    }
+}
+
+/// Replaces every number; `f` gets it and its place. Padding must stay zero where it counts: no sum reads it.
+fn change<T: Real>(x: &mut Dense<T>, f: impl Fn(T, usize) -> T + Sync) {
+    let length = BLOCK_ROWS * x.stride();
+    x.padded_mut().par_chunks_mut(length).enumerate().for_each(|(block, part)| {
+        part.iter_mut().zip(block * length..).for_each(|(x, at)| *x = f(*x, at));
+    });
+}
+
+fn multiply<T: Real>(x: &mut Dense<T>, terms: &Terms<T>, guard: f64) {
+    let stride = x.stride();
+    let narrow = |values: &[f64]| values.iter().map(|&value| T::from_f64(value)).collect::<Vec<T>>();
+    let (gram, added, guard) = (narrow(&terms.gram), narrow(&terms.added), T::from_f64(guard));
+    let rows = x.padded_mut().par_chunks_mut(BLOCK_ROWS * stride);
+    let numerators = terms.numerators.padded().par_chunks(BLOCK_ROWS * stride);
+    rows.zip(numerators)
+        .for_each(|(x, numerators)| multiply_rows(x, numerators, stride, &gram, &added, guard));
+}
+
+/// The sums of columns, or of their products with those of another.
+fn column_sums<T: Real>(x: &Dense<T>, other: Option<&Dense<T>>) -> Vec<f64> {
+    let stride = x.stride();
+    let length = BLOCK_ROWS * stride;
+    let add = |mut sums: Vec<f64>, part: &[f64]| {
+        sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        sums
+    };
+    let of_block = |(block, part): (usize, &[T])| {
+        let mut sums = vec![0.0; stride];
+        for (at, x) in part.iter().enumerate() {
+            let factor = other.map_or(1.0, |other| other.padded()[block * length + at].to_f64());
+            sums[at % stride] += x.to_f64() * factor;
+        }
+        sums
+    };
+    let parts: Vec<Vec<f64>> = x.padded().par_chunks(length).enumerate().map(of_block).collect();
+    let mut sums = parts.iter().fold(vec![0.0; stride], |sums, part| add(sums, part));
+    sums.truncate(x.width());
+    sums
+}
+
+/// Makes the columns of U sum to one and leaves `U Vᵀ` as it is. A column that is all zero stays so.
+pub(super) fn normalize<T: Real>(factors: &mut Factors<T>) {
+    let sums = column_sums(&factors.u, None);
+    let or_one = |sum: f64| if sum > 0.0 { sum } else { 1.0 };
+    factors.u.scale_columns(&sums.iter().map(|&sum| 1.0 / or_one(sum)).collect::<Vec<f64>>());
+    factors.v.scale_columns(&sums.iter().map(|&sum| or_one(sum)).collect::<Vec<f64>>());
+}

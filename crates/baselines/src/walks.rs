@@ -1,0 +1,371 @@
+//! Random walks: made when they are needed, and never stored as a whole.
+//!
+//! Step t of a walk goes along an edge of view `t mod m`; with one view that is DeepWalk's walk. A node is left along
+//! each of its edges with the same chance, or by weight.
+//!
+//! Invariant: walk `number` follows from its number and the key alone, so walks can be made in any order, by any thread,
+//! and again for the next epoch.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use manyview_base::error::{Error, Result};
+use manyview_base::linalg::Csr;
+use manyview_base::named;
+use manyview_base::parallel::Pool;
+use manyview_base::random::{Key, Stream, unit_f64};
+use manyview_data::network::View;
+
+/// Walks that are counted by one task.
+const COUNTED: usize = 256;
+
+/// What happens where the view whose turn it is has no edge to go along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeadEnd {
+    /// The walk ends.
+    #[default]
+    Stop,
+    /// The next view that has one takes its turn.
+    Skip,
+}
+
+named! { DeadEnd:
+    Stop = "stop", "the walk ends";
+    Skip = "skip", "the next view of the path that has an edge takes its turn";
+}
+
+/// Steps along the edges of one view.
+#[derive(Clone, Debug)]
+pub(super) struct Steps<'a> {
+    adjacency: &'a Csr<f64>,
+    /// Sums of the weights of each row up to each entry, where weights count.
+    sums: Option<Vec<f64>>,
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn new(adjacency: &'a Csr<f64>, weighted: bool) -> Self {
+        let row_sums = |row: usize| {
+            let weights = adjacency.row(row).1.iter();
+            weights.scan(0.0, |sum, weight| {
+                *sum += weight;
+                Some(*sum)
+            })
+        };
+        let sums = weighted.then(|| (0..adjacency.rows()).flat_map(row_sums).collect());
+        Steps { adjacency, sums }
+    }
+
+    /// A neighbor; none where there is no edge.
+    pub(super) fn next(&self, node: u32, stream: &mut Stream) -> Option<u32> {
+        let (neighbors, _) = self.adjacency.row(node as usize);
+        let last = neighbors.len().checked_sub(1)?;
+        let bits = stream.next_u64();
+        let at = match &self.sums {
+            // Without the rejection that would make it exact: it is off by less than the degree / 2^64.
+            None => ((u128::from(bits) * neighbors.len() as u128) >> 64) as usize,
+            Some(sums) => {
+                let sums = &sums[self.adjacency.indptr()[node as usize]..][..neighbors.len()];
+                let wanted = unit_f64(bits) * sums[last];
+                sums.partition_point(|&sum| sum <= wanted).min(last)
+            }
+        };
+        Some(neighbors[at])
+    }
+}
+
+/// All walks of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Walks<'a> {
+    path: Vec<Steps<'a>>,
+    dead_end: DeadEnd,
+    /// Nodes that walks start from.
+    starts: Vec<u32>,
+    /// Walks from each.
+    each: usize,
+    /// Nodes of a walk at most.
+    length: usize,
+    key: Key,
+}
+
+impl<'a> Walks<'a> {
+    /// Walks along the edges of these views in turn, from every node that has an edge in the first.
+    pub(super) fn new(
+        views: impl Iterator<Item = &'a View>,
+        weighted: bool,
+        dead_end: DeadEnd,
+        (each, length): (usize, usize),
+        key: Key,
+    ) -> Self {
+        Self::on(views.map(|view| &view.adjacency), weighted, dead_end, (each, length), key)
+    }
+
+    /// The same for adjacency matrices.
+    pub(super) fn on(
+        path: impl Iterator<Item = &'a Csr<f64>>,
+        weighted: bool,
+        dead_end: DeadEnd,
+        (each, length): (usize, usize),
+        key: Key,
+    ) -> Self {
+        let path: Vec<Steps<'_>> = path.map(|adjacency| Steps::new(adjacency, weighted)).collect();
+        let first = path[0].adjacency;
+        let starts = (0..first.rows() as u32).filter(|&node| !first.row(node as usize).0.is_empty());
+        Walks { starts: starts.collect(), path, dead_end, each, length, key }
+    }
+
+    /// Number of walks.
+    pub(super) fn count(&self) -> usize {
+        self.starts.len() * self.each
+    }
+
+    /// Nodes of a walk at most.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The nodes of a walk; at least two. All nodes start a walk before any starts its second, each time in another order.
+    pub(super) fn walk(&self, number: usize, nodes: &mut Vec<u32>) {
+        let (pass, place) = (number / self.starts.len(), number % self.starts.len());
+        let key = self.key.with(pass as u64);
+        let start = shuffled(place, self.starts.len(), key.with(u64::MAX));
+        let mut stream = Stream::new(key.with(place as u64));
+        let mut node = self.starts[start];
+        nodes.clear();
+        nodes.push(node);
+        let mut turn = 0;
+        while nodes.len() < self.length {
+            let Some(next) = self.step(node, &mut turn, &mut stream) else { return };
+            node = next;
+            nodes.push(node);
+        }
+    }
+
+    /// One step; `turn` moves on behind the view that was taken.
+    fn step(&self, node: u32, turn: &mut usize, stream: &mut Stream) -> Option<u32> {
+        let tries = if self.dead_end == DeadEnd::Skip { self.path.len() } else { 1 };
+        for _ in 0..tries {
+            let steps = &self.path[*turn];
+            *turn = (*turn + 1) % self.path.len();
+            if let Some(next) = steps.next(node, stream) {
+                return Some(next);
+            }
+        }
+        None
+    }
+
+    /// How often each node comes in all walks. Walking is cheap beside training, so all is walked once more.
+    pub(super) fn counts(&self, pool: &Pool, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<u64>> {
+        // Whole numbers have the same sum in any order, so threads may add to the same ones.
+        let counts: Vec<AtomicU64> = (0..self.path[0].adjacency.rows()).map(|_| AtomicU64::new(0)).collect();
+        let tasks = self.count().div_ceil(COUNTED);
+        let mut ended = Ok(());
+        let count = |nodes: &mut Vec<u32>, task: usize, _: &_| {
+            for number in task * COUNTED..((task + 1) * COUNTED).min(self.count()) {
+                self.walk(number, nodes);
+                nodes.iter().for_each(|&node| {
+                    counts[node as usize].fetch_add(1, Ordering::Relaxed);
+                });
+            }
+            Some(())
+        };
+        let mut look = |done: usize| match watch(done as f64 / tasks.max(1) as f64) {
+            Ok(()) => std::ops::ControlFlow::Continue(()),
+            Err(error) => {
+                ended = Err(error);
+                std::ops::ControlFlow::Break(())
+            }
+        };
+        let counted = pool.map_watched(tasks, Vec::new, count, &mut look);
+        ended?;
+        counted.map(|_| counts.into_iter().map(AtomicU64::into_inner).collect()).ok_or(Error::Interrupted)
+    }
+}
+
+/// Where `place` of `count` places goes in a random order that follows from the key and is never written down.
+///
+/// A Feistel network shuffles the next power of four; what falls beyond `count` is shuffled on until it does not.
+fn shuffled(place: usize, count: usize, key: Key) -> usize {
+    let half = count.next_power_of_two().ilog2().div_ceil(2);
+    let mask = (1usize << half) - 1;
+    let mut at = place;
+    loop {
+        let (mut left, mut right) = (at >> half, at & mask);
+        for round in 0..4 {
+            (left, right) = (right, left ^ (key.at(round, right) as usize & mask));
+        }
+        at = left << half | right;
+        if at < count {
+            return at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix from its dense rows.
+    pub(super) fn matrix(rows: &[&[f64]]) -> Csr<f64> {
+        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in rows {
+            for (col, &weight) in row.iter().enumerate().filter(|entry| *entry.1 > 0.0) {
+                indices.push(col as u32);
+                values.push(weight);
+            }
+            indptr.push(indices.len());
+        }
+        Csr::new(rows[0].len(), indptr, indices, values)
+    }
+
+    fn walks<'a>(
+        path: &[&'a Csr<f64>],
+        weighted: bool,
+        dead_end: DeadEnd,
+        size: (usize, usize),
+    ) -> Walks<'a> {
+        Walks::on(path.iter().copied(), weighted, dead_end, size, Key::new(3))
+    }
+
+    fn all(walks: &Walks<'_>) -> Vec<Vec<u32>> {
+        let walk = |number| {
+            let mut nodes = Vec::new();
+            walks.walk(number, &mut nodes);
+            nodes
+        };
+        (0..walks.count()).map(walk).collect()
+    }
+
+    #[test]
+    fn places_are_shuffled_without_loss() {
+        for count in [1, 2, 3, 5, 16, 17, 1000] {
+            let orders = [0, 1].map(|seed| -> Vec<usize> {
+                (0..count).map(|place| shuffled(place, count, Key::new(seed))).collect()
+            });
+            for order in &orders {
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert!(sorted.into_iter().eq(0..count), "{count}");
+            }
+            assert!(count < 16 || orders[0] != orders[1]);
+        }
+    }
+
+    #[test]
+    fn every_step_is_an_edge_of_the_view_whose_turn_it_is() {
+        let near = matrix(&[&[0., 1., 0., 0.], &[1., 0., 0., 0.], &[0., 0., 0., 1.], &[0., 0., 1., 0.]]);
+        let far = matrix(&[&[0., 0., 1., 1.], &[0., 0., 1., 1.], &[1., 1., 0., 0.], &[1., 1., 0., 0.]]);
+        let path = [&near, &far, &far];
+        let walks = walks(&path, false, DeadEnd::Stop, (5, 20));
+        assert_eq!(walks.count(), 20);
+        let found = all(&walks);
+        for walk in &found {
+            assert_eq!(walk.len(), 20);
+            for (step, pair) in walk.windows(2).enumerate() {
+                assert!(path[step % 3].row(pair[0] as usize).0.contains(&pair[1]), "{walk:?}");
+            }
+        }
+        for node in 0..4 {
+            assert_eq!(found.iter().filter(|walk| walk[0] == node).count(), 5);
+        }
+        let pool = Pool::new(Some(2)).unwrap();
+        let counts = walks.counts(&pool, &mut |_| Ok(())).unwrap();
+        let count = |node| found.iter().flatten().filter(|&&other| other == node).count() as u64;
+        assert!(counts.into_iter().eq((0..4).map(count)));
+        assert!(matches!(walks.counts(&pool, &mut |_| Err(Error::Interrupted)), Err(Error::Interrupted)));
+    }
+
+    #[test]
+    fn a_dead_end_stops_a_walk_or_is_skipped() {
+        let first = matrix(&[&[0., 1., 0.], &[0., 0., 0.], &[0., 0., 0.]]);
+        let second = matrix(&[&[0., 0., 0.], &[0., 0., 1.], &[0., 0., 0.]]);
+        let third = matrix(&[&[0., 0., 0.], &[0., 0., 1.], &[1., 0., 0.]]);
+        let stopped = |path: &[&Csr<f64>], dead_end| all(&walks(path, false, dead_end, (1, 6)));
+        assert_eq!(stopped(&[&first, &first], DeadEnd::Stop), [vec![0, 1]]);
+        assert_eq!(stopped(&[&first, &second], DeadEnd::Stop), [vec![0, 1, 2]]);
+        assert_eq!(stopped(&[&first, &second], DeadEnd::Skip), [vec![0, 1, 2]]);
+        // From 1 the first has no edge and the third has; from 2 it is the first's turn again, in vain.
+        assert_eq!(stopped(&[&first, &first, &third], DeadEnd::Skip), [vec![0, 1, 2, 0, 1, 2]]);
+        assert_eq!(stopped(&[&first, &first, &third], DeadEnd::Stop), [vec![0, 1]]);
+    }
+
+    /// `chances[i][j]` of going from i to j, by weight or not.
+    fn chances(matrix: &Csr<f64>, weighted: bool) -> Vec<Vec<f64>> {
+        let row = |node: usize| {
+            let (cols, weights) = matrix.row(node);
+            let total: f64 = if weighted { weights.iter().sum() } else { cols.len() as f64 };
+            let mut row = vec![0.0; matrix.cols()];
+            for (&col, weight) in cols.iter().zip(weights) {
+                row[col as usize] = if weighted { weight / total } else { 1.0 / total };
+            }
+            row
+        };
+        (0..matrix.rows()).map(row).collect()
+    }
+
+    fn times(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let entry = |row: &Vec<f64>, col: usize| row.iter().zip(b).map(|(x, other)| x * other[col]).sum();
+        a.iter().map(|row| (0..row.len()).map(|col| entry(row, col)).collect()).collect()
+    }
+
+    fn sample() -> [Csr<f64>; 2] {
+        let one = matrix(&[
+            &[0., 1., 2., 0., 0.],
+            &[1., 0., 4., 1., 0.],
+            &[2., 4., 0., 0., 3.],
+            &[0., 1., 0., 0., 1.],
+            &[0., 0., 3., 1., 0.],
+        ]);
+        let two = matrix(&[
+            &[0., 5., 0., 0., 1.],
+            &[5., 0., 0., 2., 0.],
+            &[0., 0., 0., 1., 1.],
+            &[0., 2., 1., 0., 0.],
+            &[1., 0., 1., 0., 0.],
+        ]);
+        [one, two]
+    }
+
+    #[test]
+    fn two_steps_have_the_chances_of_both_views() {
+        let [one, two] = sample();
+        for weighted in [false, true] {
+            let each = 20_000;
+            let found = all(&walks(&[&one, &two], weighted, DeadEnd::Stop, (each, 3)));
+            let expected = times(&chances(&one, weighted), &chances(&two, weighted));
+            for from in 0..5 {
+                for to in 0..5 {
+                    let met = found.iter().filter(|walk| walk[0] == from && walk[2] == to).count() as f64;
+                    let chance = expected[from as usize][to as usize];
+                    let error = (chance * (1.0 - chance) / each as f64).sqrt();
+                    assert!(
+                        (met / each as f64 - chance).abs() <= 5.0 * error,
+                        "{from} {to}, weights {weighted}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// A path of one view has DeepWalk's law: pairs t apart on long walks come in proportion to `D P^t`.
+    #[test]
+    fn pairs_of_long_walks_follow_the_powers_of_the_step() {
+        let [one, _] = sample();
+        let found = all(&walks(&[&one], true, DeadEnd::Stop, (40, 2000)));
+        let step = chances(&one, true);
+        let degrees: Vec<f64> = (0..5).map(|node| one.row(node).1.iter().sum()).collect();
+        let volume: f64 = degrees.iter().sum();
+        let (mut power, total) = (step.clone(), 200.0 * 2000.0);
+        for apart in 1..=3 {
+            for from in 0..5u32 {
+                for to in 0..5u32 {
+                    let met = |walk: &Vec<u32>| {
+                        walk.iter().zip(&walk[apart..]).filter(|pair| pair == &(&from, &to)).count()
+                    };
+                    let share = found.iter().map(met).sum::<usize>() as f64 / total;
+                    let expected = degrees[from as usize] / volume * power[from as usize][to as usize];
+                    assert!((share - expected).abs() < 0.004, "{from} {to} {apart}: {share} and {expected}");
+                }
+            }
+            power = times(&power, &step);
+        }
+    }
+}

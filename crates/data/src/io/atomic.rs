@@ -1,0 +1,470 @@
+//! Files that are there whole or not at all.
+//!
+//! Invariant: under its final name a file is never seen half-written. It is written and synced under a hidden
+//! temporary name in the same folder (a rename across file systems would be a copy) and then renamed; whatever
+//! fails before that, a panic included, removes the temporary file. Only a killed process leaves one behind;
+//! its name ends in `.tmp`, which no reader of ours takes for a view.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use manyview_base::error::{Error, Result};
+
+/// Large enough that a write costs the system little, small enough to stay in the cache.
+const BUFFER: usize = 1 << 18;
+
+/// Writes a file whole or not at all; an existing one is replaced at the end and untouched until then.
+///
+/// A symbolic link is followed. Into devices and pipes (`/dev/stdout`) the data go directly, because a rename
+/// would replace the device.
+///
+/// # Errors
+/// [`Error::Io`] with `path`, for whatever `write` or the system report.
+pub fn write_atomic(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
+    publish(vec![Staged::write(path, write)?])
+}
+
+/// A folder for the results of one run, which appear in it all together.
+///
+/// Files written are kept under temporary names until [`OutputFolder::commit`]; dropping the folder before that
+/// removes them. So a disk that is full at the third file leaves nothing of the first two.
+#[derive(Debug)]
+#[must_use = "files that are not committed are removed"]
+pub struct OutputFolder {
+    path: PathBuf,
+    /// Folders made for this run, the innermost first.
+    made: Vec<PathBuf>,
+    staged: Vec<Staged>,
+}
+
+impl OutputFolder {
+    /// Creates the folder and its parents if need be, and checks that files can be made in it: to be called
+    /// before a long computation, not after it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when it cannot be created or written to; [`Error::Config`] when one of `names` exists in
+    /// it and `force` is not set, or is no plain file name.
+    pub fn prepare<S: AsRef<str>>(path: &Path, names: &[S], force: bool) -> Result<Self> {
+        let made = missing_folders(path);
+        if let Some(ground) = path.ancestors().nth(made.len())
+            && ground.exists()
+            && !ground.is_dir()
+        {
+            return Err(Error::io(ground, io::ErrorKind::NotADirectory.into()));
+        }
+        // From here on a failure drops the folder, and with it what was made.
+        let output = OutputFolder { path: path.to_owned(), made, staged: Vec::new() };
+        let refused = |source: io::Error| match source.kind() {
+            // So the system speaks of folders of its own, such as /proc, whose path is right.
+            io::ErrorKind::NotFound => {
+                Error::io(path, io::Error::other("no files can be made there; choose another folder"))
+            }
+            _ => Error::io(path, source),
+        };
+        fs::create_dir_all(path).map_err(refused)?;
+        for name in names {
+            check_absent(path, name.as_ref(), force)?;
+        }
+        Temporary::create(path).map_err(refused)?;
+        Ok(output)
+    }
+
+    /// What would be left if the process ended without unwinding.
+    pub fn traces(&self) -> Traces {
+        Traces { folder: self.path.clone(), made: self.made.clone() }
+    }
+
+    /// Where the files will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file, which gets its name when the folder is committed.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the file's path; [`Error::Config`] when `name` is no plain file name.
+    pub fn write(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<()> {
+        check_name(name)?;
+        self.staged.push(Staged::write(&self.path.join(name), write)?);
+        Ok(())
+    }
+
+    /// Gives all files their names, in the order they were written.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be renamed; those that follow it are then removed.
+    pub fn commit(mut self) -> Result<()> {
+        publish(std::mem::take(&mut self.staged))
+    }
+}
+
+impl Drop for OutputFolder {
+    fn drop(&mut self) {
+        self.staged.clear();
+        remove_empty(&self.made);
+    }
+}
+
+/// Where a run leaves files and folders when its process ends without unwinding.
+#[derive(Clone, Debug)]
+pub struct Traces {
+    folder: PathBuf,
+    made: Vec<PathBuf>,
+}
+
+impl Traces {
+    /// Removes what this process was writing; for the moment before it ends.
+    pub fn remove(&self) {
+        let own = format!(".manyview-{}-", process::id());
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(&own) && name.ends_with(".tmp") {
+                // The process is ending, and there is nobody left to tell.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        remove_empty(&self.made);
+    }
+}
+
+/// Of a run that failed not even an empty folder stays; one with a result in it cannot be removed.
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+/// A folder and those of its parents that do not exist, the innermost first.
+fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let named = path.ancestors().take_while(|folder| *folder != Path::new(""));
+    named.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
+}
+
+fn check_absent(folder: &Path, name: &str, force: bool) -> Result<()> {
+    check_name(name)?;
+    let file = folder.join(name);
+    match fs::metadata(&file) {
+        Ok(found) if found.is_dir() => Err(Error::io(&file, io::ErrorKind::IsADirectory.into())),
+        Ok(found) if found.is_file() && !force => Err(Error::Config(format!(
+            "{} exists already; pass --force to overwrite, or choose another folder",
+            file.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Names are often those of views, which may be any text; one with a slash would end up in another folder.
+fn check_name(name: &str) -> Result<()> {
+    if Path::new(name).file_name().is_some_and(|plain| plain == name) {
+        return Ok(());
+    }
+    Err(Error::Config(format!("\"{name}\" cannot be the name of a file; rename the view (no / and not ..)")))
+}
+
+/// A file whose content is complete and on the disk, but not under its name yet.
+#[derive(Debug)]
+struct Staged {
+    /// As the caller knows it, for messages.
+    path: PathBuf,
+    /// Where it will be, links followed.
+    target: PathBuf,
+    /// `None` when the data went directly into a device.
+    temporary: Option<Temporary>,
+}
+
+impl Staged {
+    fn write(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<Self> {
+        let target = follow_link(path);
+        let temporary = write_unnamed(&target, write).map_err(|source| Error::io(path, source))?;
+        Ok(Staged { path: path.to_owned(), target, temporary })
+    }
+}
+
+fn write_unnamed(
+    target: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<Option<Temporary>> {
+    match fs::metadata(target) {
+        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => {
+            let mut writer = BufWriter::with_capacity(BUFFER, OpenOptions::new().write(true).open(target)?);
+            write(&mut writer)?;
+            writer.flush()?;
+            return Ok(None);
+        }
+        _ => {}
+    }
+    // Declared first, so dropped last: some systems remove no file that is still open.
+    let (temporary, file) = Temporary::create(folder_of(target))?;
+    let mut writer = BufWriter::with_capacity(BUFFER, file);
+    write(&mut writer)?;
+    writer.into_inner()?.sync_all()?;
+    Ok(Some(temporary))
+}
+
+/// Renames one after the other; on an error the rest are removed as they are dropped.
+fn publish(staged: Vec<Staged>) -> Result<()> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for Staged { path, target, temporary } in staged {
+        let Some(temporary) = temporary else { continue };
+        temporary.rename(&target).map_err(|source| Error::io(&path, source))?;
+        folders.push(folder_of(&target).to_owned());
+    }
+    folders.dedup();
+    folders.iter().try_for_each(|folder| sync_folder(folder).map_err(|source| Error::io(folder, source)))
+}
+
+/// A file that is removed when this is dropped.
+#[derive(Debug)]
+struct Temporary {
+    /// Empty once the file has its final name.
+    path: PathBuf,
+}
+
+impl Temporary {
+    fn create(folder: &Path) -> io::Result<(Self, File)> {
+        // The final name is not part of it: it may already be as long as the system allows.
+        let mut attempt = 0u32;
+        loop {
+            let path = folder.join(format!(".manyview-{}-{attempt}.tmp", process::id()));
+            match File::create_new(&path) {
+                Ok(file) => return Ok((Temporary { path }, file)),
+                // Another thread's, or left by a killed process that had the same id.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn rename(mut self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)?;
+        // From here on the old name may be another thread's, and the drop must not remove it.
+        self.path = PathBuf::new();
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if self.path != Path::new("") {
+            // Nobody is left to tell, and what caused the drop is the error worth reporting.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// What a symbolic link points to; a link to nowhere stands for itself.
+fn follow_link(path: &Path) -> PathBuf {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
+        _ => path.to_owned(),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes the renames last through a loss of power.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    // Windows opens no folder as a file, and a folder one may write to but not list cannot be opened either:
+    // the files are complete all the same.
+    let Ok(opened) = File::open(folder) else { return Ok(()) };
+    match opened.sync_all() {
+        // Some network file systems know no sync of a folder.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{self, AssertUnwindSafe};
+
+    fn files(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn disk_full(writer: &mut BufWriter<File>) -> io::Result<()> {
+        // More than the buffer, so that something is really in the file.
+        writer.write_all(&vec![1; 2 * BUFFER])?;
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    #[test]
+    fn a_file_is_written_and_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        for text in ["first, and longer", "second"] {
+            write_atomic(&path, |writer| writer.write_all(text.as_bytes())).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(files(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_full_disk_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        fs::write(&path, "old").unwrap();
+        let error = write_atomic(&path, disk_full).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("a.txt: no space left on the disk; free some or choose another place")
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(files(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_panic_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        let result = panic::catch_unwind(AssertUnwindSafe(|| {
+            write_atomic(&path, |writer| {
+                writer.write_all(b"half").unwrap();
+                panic!("in the middle of a test")
+            })
+        }));
+        assert!(result.is_err());
+        assert!(files(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_long_name_is_no_obstacle() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x".repeat(255));
+        write_atomic(&path, |writer| writer.write_all(b"1")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"1");
+    }
+
+    #[test]
+    fn a_missing_folder_is_named_with_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write_atomic(&folder.path().join("no/a.txt"), |_| Ok(())).unwrap_err();
+        assert!(error.to_string().ends_with("no/a.txt: no such file or folder; check the path"), "{error}");
+    }
+
+    #[test]
+    fn threads_writing_the_same_file_do_not_meet() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        std::thread::scope(|scope| {
+            for digit in 0..8u8 {
+                let path = &path;
+                scope.spawn(move || write_atomic(path, |writer| writer.write_all(&[digit; 1000])).unwrap());
+            }
+        });
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!(bytes, vec![bytes[0]; 1000]);
+        assert_eq!(files(folder.path()), ["a.txt"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write_atomic(&link, |writer| writer.write_all(b"new")).unwrap();
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    /// Through a link, so that a mistake would replace the link and not the machine's device.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_device_is_written_to_and_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("full");
+        std::os::unix::fs::symlink("/dev/full", &link).unwrap();
+        let error = write_atomic(&link, |writer| writer.write_all(b"1")).unwrap_err();
+        assert!(error.to_string().contains("no space left on the disk"), "{error}");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(files(folder.path()), ["full"]);
+    }
+
+    #[test]
+    fn a_group_appears_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/out");
+        let mut output = OutputFolder::prepare(&path, &["a", "b"], false).unwrap();
+        assert!(files(&path).is_empty(), "the check leaves no trace");
+        output.write("a", |writer| writer.write_all(b"1")).unwrap();
+        output.write("b", |writer| writer.write_all(b"2")).unwrap();
+        assert!(files(&path).iter().all(|name| name.starts_with('.')), "nothing shows before the commit");
+        output.commit().unwrap();
+        assert_eq!(files(&path), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_disk_full_at_the_third_file_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut output = OutputFolder::prepare(folder.path(), &["a", "b", "c"], false).unwrap();
+        output.write("a", |writer| writer.write_all(b"1")).unwrap();
+        output.write("b", |writer| writer.write_all(b"2")).unwrap();
+        assert!(matches!(output.write("c", disk_full), Err(Error::Io { path, .. }) if path.ends_with("c")));
+        drop(output);
+        assert!(files(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn existing_results_are_refused_unless_forced() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("b"), "precious").unwrap();
+        let error = OutputFolder::prepare(folder.path(), &["a", "b"], false).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("b exists already; pass --force to overwrite, or choose another folder")
+        );
+        assert!(OutputFolder::prepare(folder.path(), &["a", "c"], false).is_ok());
+        let mut output = OutputFolder::prepare(folder.path(), &["a", "b"], true).unwrap();
+        output.write("b", |writer| writer.write_all(b"new")).unwrap();
+        output.commit().unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("b")).unwrap(), "new");
+    }
+
+    #[test]
+    fn places_that_cannot_work_are_refused_before_the_computation() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        fs::create_dir(folder.path().join("taken")).unwrap();
+        let prepare = |path: &str, name: &str| {
+            OutputFolder::prepare(&folder.path().join(path), &[name], true).unwrap_err().to_string()
+        };
+        assert!(prepare("file", "a").ends_with("file: is a file where a folder is expected"));
+        assert!(prepare("file/deeper", "a").contains("file"));
+        assert!(prepare("", "taken").ends_with("taken: is a folder where a file is expected"));
+        assert!(prepare("", "a/b").contains("\"a/b\" cannot be the name of a file"));
+        assert!(prepare("", "..").contains("cannot be the name of a file"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_without_room_for_files_is_refused() {
+        // Not even root makes files in /proc.
+        let error = OutputFolder::prepare(Path::new("/proc/self"), &["a"], false).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+    }
+}

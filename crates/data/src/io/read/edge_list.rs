@@ -1,0 +1,313 @@
+//! Edges from the rows of a table into a network builder.
+//!
+//! Invariant: every row becomes one edge of one view, or an error with file and line.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::batch::{Batch, Refused};
+use super::columns::{Columns, Format};
+use super::lines::Lines;
+use super::table::Rows;
+use super::text::{Taken, Text};
+use super::{Delimiter, Directed, ReadObserver, Reading};
+use crate::network::{Duplicates, Interner, NetworkBuilder, NodeError, lossy};
+use manyview_base::error::{Error, Result};
+
+/// The observer is asked after this many rows: a megabyte or two, a few hundredths of a second.
+const ROWS_PER_REPORT: u64 = 1 << 16;
+
+/// More values in a relation column than this are taken for a column that is not one.
+const MOST_VIEWS: usize = 1000;
+
+/// Tells the observer how far the reading is.
+pub(super) struct Progress<'a> {
+    pub observer: &'a mut ReadObserver<'a>,
+    pub taken: Taken,
+    pub total: Option<u64>,
+    pub edges: u64,
+}
+
+impl Progress<'_> {
+    pub(super) fn report(&mut self, path: &Path) -> Result<()> {
+        let reading = Reading { path, bytes: self.taken.get(), total: self.total, edges: self.edges };
+        match (self.observer)(&reading) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Interrupted),
+        }
+    }
+}
+
+/// The views that the edges of a file belong to.
+pub(super) enum Views {
+    /// All to this one.
+    One(usize),
+    /// Each to the one that its relation column names; the names' numbers are the builder's, less `first`.
+    ByRelation { first: usize, names: Interner, directed: Directed, duplicates: Duplicates },
+}
+
+/// Reads a file into a builder; returns how it was understood.
+pub(super) fn read_edge_list(
+    path: &Path,
+    format: &Format,
+    views: &mut Views,
+    nodes: Option<&str>,
+    builder: &mut NetworkBuilder,
+    progress: &mut Progress<'_>,
+) -> Result<String> {
+    let lines = Lines::new(Text::open(path, &progress.taken)?)?;
+    let file = lines.file().to_owned();
+    let Some(mut rows) = Rows::new(lines, path, format.delimiter)? else {
+        return Err(Error::parse(
+            file,
+            "no edges: the file is empty or has comments only; leave it out or check where it comes from",
+        ));
+    };
+    let (columns, note) = understand(&mut rows, format)?;
+    rows.settle(columns.most.map_or(columns.needed(), |most| most + 1));
+    let mut edges = Edges { rows, columns, nodes };
+    let mut batch = Batch::default();
+    let mut read = 0;
+    loop {
+        let more = edges.read(&mut batch, builder, views);
+        // A row that fails waits for those before it: the first error of the file is the one to tell.
+        if !matches!(more, Ok(true)) || batch.is_full() {
+            batch.add_to(builder, |refused| edges.bad_node(refused))?;
+        }
+        if !more? {
+            break;
+        }
+        read += 1;
+        if read % ROWS_PER_REPORT == 0 {
+            progress.edges += ROWS_PER_REPORT;
+            progress.report(path)?;
+        }
+    }
+    if read == 0 {
+        return Err(Error::parse(
+            file,
+            "no edges: the file has nothing but a header (--header no reads it as an edge)",
+        ));
+    }
+    progress.edges += read % ROWS_PER_REPORT;
+    progress.report(path)?;
+    Ok(format!("{file}: {note}"))
+}
+
+/// Settles the columns and leaves the rows before the first edge.
+fn understand(rows: &mut Rows, format: &Format) -> Result<(Columns, String)> {
+    rows.advance()?;
+    let (first, number) = (rows.texts(), rows.lines().number());
+    if first.len() < 2 {
+        return Err(too_few(rows, 2));
+    }
+    let second = if rows.advance()? { Some(rows.texts()) } else { None };
+    let placed = |error| match error {
+        Error::Config(message) => Error::parse(format!("{}:{number}", rows.lines().file()), message),
+        other => other,
+    };
+    let columns = Columns::choose(format, &first, second.as_deref()).map_err(placed)?;
+    rows.restart();
+    rows.advance()?;
+    if first.len() < columns.needed() {
+        return Err(too_few(rows, columns.needed()));
+    }
+    if !columns.header {
+        rows.restart();
+    }
+    let note = columns.note(rows.delimiter(), format, &first);
+    Ok((columns, note))
+}
+
+struct Edges<'a> {
+    rows: Rows,
+    columns: Columns,
+    /// The name of the node file, if there is one.
+    nodes: Option<&'a str>,
+}
+
+impl Edges<'_> {
+    /// Puts the next row into the batch; false at the end of the table.
+    #[inline]
+    fn read(&mut self, batch: &mut Batch, builder: &mut NetworkBuilder, views: &mut Views) -> Result<bool> {
+        if !self.rows.advance()? {
+            return Ok(false);
+        }
+        let source = self.field(self.columns.source)?;
+        let target = self.field(self.columns.target)?;
+        let weight = match self.columns.weight {
+            None => 1.0,
+            Some(column) => {
+                let field = self.field(column)?;
+                parse_weight(field).ok_or_else(|| self.bad_weight(field))?
+            }
+        };
+        if self.columns.most.is_some_and(|most| self.rows.len() > most) {
+            return Err(self.too_many());
+        }
+        let view = match views {
+            Views::One(view) => *view,
+            Views::ByRelation { .. } => self.view(builder, views)?,
+        };
+        batch.push(self.rows.lines().number(), view, source, target, weight);
+        Ok(true)
+    }
+
+    #[inline]
+    fn field(&self, column: usize) -> Result<&[u8]> {
+        self.rows.field(column).ok_or_else(|| too_few(&self.rows, self.columns.needed()))
+    }
+
+    /// The view that the row names, which is added if it is new.
+    fn view(&self, builder: &mut NetworkBuilder, views: &mut Views) -> Result<usize> {
+        let Views::ByRelation { first, names, directed, duplicates } = views else {
+            unreachable!("asked for tables with a relation only")
+        };
+        let name = self.field(self.columns.relation.expect("such tables have a relation column"))?;
+        let before = names.len();
+        let number = names.intern(name).map_err(|error| self.bad_relation(error))? as usize;
+        if names.len() > before {
+            if names.len() > MOST_VIEWS {
+                return Err(self.rows.lines().line_error(format!(
+                    "more than {MOST_VIEWS} different relations; is this the right column for --relation?"
+                )));
+            }
+            let name = names.nodes().id(number);
+            builder
+                .add_view(name, directed.holds(name), *duplicates)
+                .map_err(|error| self.rows.lines().line_error(error.to_string()))?;
+        }
+        Ok(*first + number)
+    }
+
+    #[cold]
+    fn bad_node(&self, refused: Refused) -> Error {
+        let (end, column) =
+            if refused.is_source { ("source", self.columns.source) } else { ("target", self.columns.target) };
+        let message = match (refused.error, self.nodes) {
+            (NodeError::Empty, _) => {
+                format!("the {end} is empty; expected a node id in column {}", column + 1)
+            }
+            (NodeError::Unknown(id), Some(file)) => format!(
+                "node {id:?} is not in {file}; add it there, or leave the node file out to take the nodes from the edges"
+            ),
+            (error, _) => error.to_string(),
+        };
+        Error::parse(format!("{}:{}", self.rows.lines().file(), refused.line), message)
+    }
+
+    #[cold]
+    fn bad_relation(&self, error: NodeError) -> Error {
+        self.rows.lines().line_error(match error {
+            NodeError::Empty => "the relation is empty; every edge of the table needs a view".to_owned(),
+            NodeError::NotUtf8(name) => {
+                format!("relation {name:?} is not UTF-8; convert the text, for example with iconv -f latin1 -t utf-8")
+            }
+            NodeError::LineBreak(name) => format!("relation {name:?} contains a line break"),
+            other => other.to_string(),
+        })
+    }
+
+    #[cold]
+    fn bad_weight(&self, field: &[u8]) -> Error {
+        let text = lossy(field);
+        let message = match text.replacen(',', ".", 1).parse::<f64>() {
+            _ if field.is_empty() => {
+                "the weight is empty; expected a number (--unweighted ignores weights)".to_owned()
+            }
+            Ok(_) if text.contains(',') => {
+                format!("weight {text:?} is not a number (use a point: {})", text.replacen(',', ".", 1))
+            }
+            Ok(weight) if weight < 0.0 && weight.is_finite() => {
+                format!("weight {text:?} is negative; weights must be at least 0")
+            }
+            Ok(_) => format!("weight {text:?} is not finite; weights must be finite numbers of at least 0"),
+            Err(_) if self.columns.header => {
+                format!("weight {text:?} is not a number (--unweighted ignores weights)")
+            }
+            Err(_) => format!(
+                "weight {text:?} is not a number (--unweighted ignores weights; --relation {} splits the table by \
+                 this column)",
+                self.columns.weight.map_or(3, |column| column + 1)
+            ),
+        };
+        self.rows.lines().line_error(message)
+    }
+
+    #[cold]
+    fn too_many(&self) -> Error {
+        let most = self.columns.most.expect("only such tables have too many");
+        self.rows.lines().line_error(format!(
+            "more fields than the {most} of the first line; give every line a weight, or none \
+             (--unweighted ignores further fields)"
+        ))
+    }
+}
+
+#[cold]
+fn too_few(rows: &Rows, needed: usize) -> Error {
+    let lines = rows.lines();
+    let has = |byte| memchr::memchr(byte, lines.line()).is_some();
+    let found = match rows.len() {
+        1 => "one field".to_owned(),
+        fields => format!("{fields} fields"),
+    };
+    let expected = match needed {
+        2 => "source and target are expected".to_owned(),
+        _ => format!("{needed} are expected"),
+    };
+    let delimiter = rows.delimiter();
+    let between = match delimiter {
+        Delimiter::Tab => "tabs",
+        Delimiter::Comma => "commas",
+        Delimiter::Semicolon => "semicolons",
+        Delimiter::Space => "blanks",
+    };
+    // Only a line without the delimiter suggests that it is another one.
+    let advice = match delimiter {
+        _ if rows.len() > 1 => "",
+        Delimiter::Tab | Delimiter::Space if has(b',') => "; if commas separate them, say --delimiter comma",
+        Delimiter::Tab | Delimiter::Space if has(b';') => {
+            "; if semicolons separate them, say --delimiter semicolon"
+        }
+        Delimiter::Comma | Delimiter::Semicolon if has(b'\t') => {
+            "; if tabs separate them, say --delimiter tab"
+        }
+        Delimiter::Comma if has(b';') => "; if semicolons separate them, say --delimiter semicolon",
+        Delimiter::Semicolon if has(b',') => "; if commas separate them, say --delimiter comma",
+        Delimiter::Space => "",
+        _ if has(b' ') => "; if blanks separate them, say --delimiter space",
+        _ => "",
+    };
+    lines.line_error(format!("{found} where {expected}, separated by {between}{advice}"))
+}
+
+/// A finite number of at least 0.
+#[inline]
+fn parse_weight(field: &[u8]) -> Option<f64> {
+    // Counts are the most frequent weights, and below 10^15 they are exact.
+    if field.len() <= 15 && !field.is_empty() && field.iter().all(u8::is_ascii_digit) {
+        return Some(field.iter().fold(0u64, |sum, digit| 10 * sum + u64::from(digit - b'0')) as f64);
+    }
+    let weight: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
+    (0.0..f64::INFINITY).contains(&weight).then_some(weight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_finite_numbers_of_at_least_zero() {
+        for (text, weight) in
+            [("1", 1.0), ("0.5", 0.5), ("1e-3", 1e-3), ("007", 7.0), ("+2", 2.0), ("-0", -0.0)]
+        {
+            assert_eq!(parse_weight(text.as_bytes()), Some(weight), "{text}");
+        }
+        assert_eq!(parse_weight(b"999999999999999"), Some(999_999_999_999_999.0));
+        assert_eq!(parse_weight(b"9007199254740993"), Some(9_007_199_254_740_992.0));
+        for text in ["", "x", "0,5", "-1", "nan", "inf", "1e999", "1 2", "\u{661}"] {
+            assert_eq!(parse_weight(text.as_bytes()), None, "{text}");
+        }
+    }
+}

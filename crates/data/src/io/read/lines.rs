@@ -1,0 +1,243 @@
+//! The lines of a text, one at a time, out of one buffer.
+//!
+//! Invariant: `buffer[start..end]` is the current line without its line break, `buffer[next..filled]` has not
+//! been looked at, and nothing from `mark` on is overwritten while there is one.
+
+use super::text::Text;
+use manyview_base::error::{Error, Result};
+
+/// Large enough that refilling costs nothing, small enough to stay in the cache.
+const BUFFER: usize = 1 << 18;
+
+/// A longer line is taken for a file that is not text.
+const LONGEST: usize = 1 << 26;
+
+/// A place between lines: the next byte of the buffer, and the number of the line that begins there.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    next: usize,
+    number: u64,
+}
+
+/// The lines of a text.
+pub(super) struct Lines {
+    text: Text,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    next: usize,
+    filled: usize,
+    number: u64,
+    extent: u64,
+    mark: Option<Mark>,
+}
+
+impl Lines {
+    pub(super) fn new(text: Text) -> Result<Lines> {
+        let buffer = vec![0; BUFFER];
+        let mut lines =
+            Lines { text, buffer, start: 0, end: 0, next: 0, filled: 0, number: 0, extent: 1, mark: None };
+        while lines.filled < 3 && lines.fill()? {}
+        let head = &lines.buffer[..lines.filled];
+        if head.starts_with(b"\xef\xbb\xbf") {
+            lines.next = 3;
+        } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+            return Err(lines.error("is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8"));
+        } else if memchr::memchr(0, head).is_some() {
+            return Err(lines.error(
+                "holds zero bytes and is not text; expected lines of edges in UTF-8 \
+                 (iconv -f utf-16le -t utf-8 converts UTF-16)",
+            ));
+        }
+        Ok(lines)
+    }
+
+    /// Goes to the next line; false at the end of the text.
+    pub(super) fn advance(&mut self) -> Result<bool> {
+        self.number += self.extent;
+        self.extent = 1;
+        (self.start, self.end) = (self.next, self.next);
+        self.find_end()
+    }
+
+    /// Makes the line after the current one a part of it; false at the end of the text.
+    pub(super) fn extend(&mut self) -> Result<bool> {
+        self.extent += 1;
+        self.find_end()
+    }
+
+    /// The current line.
+    pub(super) fn line(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// The number of the current line, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Number of lines that the current one consists of.
+    pub(super) fn extent(&self) -> u64 {
+        self.extent
+    }
+
+    /// Remembers this place, before the next line.
+    pub(super) fn set_mark(&mut self) {
+        self.mark = Some(Mark { next: self.next, number: self.number + self.extent });
+    }
+
+    /// Goes back to the mark, which stays.
+    pub(super) fn rewind(&mut self) {
+        let mark = self.mark.expect("only marked lines are rewound");
+        (self.start, self.end, self.next) = (mark.next, mark.next, mark.next);
+        (self.number, self.extent) = (mark.number, 0);
+    }
+
+    pub(super) fn clear_mark(&mut self) {
+        self.mark = None;
+    }
+
+    /// The file, for messages.
+    pub(super) fn file(&self) -> &str {
+        self.text.place()
+    }
+
+    /// An error about the file.
+    #[cold]
+    pub(super) fn error(&self, message: impl Into<String>) -> Error {
+        Error::parse(self.file(), message)
+    }
+
+    /// An error about the current line.
+    #[cold]
+    pub(super) fn line_error(&self, message: impl Into<String>) -> Error {
+        Error::parse(format!("{}:{}", self.file(), self.number), message)
+    }
+
+    fn find_end(&mut self) -> Result<bool> {
+        let mut seen = 0;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.next + seen..self.filled]) {
+                self.end = self.next + seen + at;
+                self.next = self.end + 1;
+                break;
+            }
+            seen = self.filled - self.next;
+            if seen > LONGEST {
+                return Err(self.line_error("the line is longer than 64 MB; is this a text file?"));
+            }
+            if !self.fill()? {
+                if seen == 0 {
+                    return Ok(false);
+                }
+                self.end = self.filled;
+                self.next = self.filled;
+                break;
+            }
+        }
+        if self.end > self.start && self.buffer[self.end - 1] == b'\r' {
+            self.end -= 1;
+        }
+        Ok(true)
+    }
+
+    /// Reads on; what is before the current line and the mark makes room. False at the end of the text.
+    fn fill(&mut self) -> Result<bool> {
+        let keep = self.mark.map_or(self.start, |mark| mark.next.min(self.start));
+        if self.filled == self.buffer.len() {
+            self.buffer.copy_within(keep..self.filled, 0);
+            self.start -= keep;
+            self.end -= keep;
+            self.next -= keep;
+            self.filled -= keep;
+            if let Some(mark) = &mut self.mark {
+                mark.next -= keep;
+            }
+            if self.filled > self.buffer.len() / 2 {
+                self.buffer.resize(2 * self.buffer.len(), 0);
+            }
+        }
+        let bytes = self.text.read(&mut self.buffer[self.filled..])?;
+        self.filled += bytes;
+        Ok(bytes > 0)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::text::tests::text;
+    use super::*;
+
+    pub(in crate::io) fn lines(bytes: &[u8]) -> Result<Lines> {
+        Lines::new(text(bytes)?)
+    }
+
+    fn all(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+        let mut lines = lines(bytes).unwrap();
+        let mut found = Vec::new();
+        while lines.advance().unwrap() {
+            found.push((lines.number(), lines.line().to_vec()));
+        }
+        found
+    }
+
+    #[test]
+    fn line_breaks_of_both_kinds_end_lines() {
+        let expected = vec![(1, b"a\tb".to_vec()), (2, b"".to_vec()), (3, b"c".to_vec())];
+        assert_eq!(all(b"a\tb\n\nc\n"), expected);
+        assert_eq!(all(b"a\tb\r\n\r\nc"), expected);
+        assert_eq!(all(b"\xef\xbb\xbfa\tb\n\nc"), expected);
+        assert_eq!(all(b""), []);
+    }
+
+    #[test]
+    fn lines_longer_than_the_buffer_are_whole() {
+        let long = vec![b'x'; 3 * BUFFER + 17];
+        let bytes = [b"a\n", &long[..], b"\nb\n", &long[..]].concat();
+        let expected = vec![(1, b"a".to_vec()), (2, long.clone()), (3, b"b".to_vec()), (4, long)];
+        assert_eq!(all(&bytes), expected);
+    }
+
+    #[test]
+    fn every_line_survives_the_refills() {
+        let bytes: Vec<u8> = (0..200_000).flat_map(|at| format!("{at}\n").into_bytes()).collect();
+        for (at, (number, line)) in all(&bytes).into_iter().enumerate() {
+            assert_eq!((number, line), (at as u64 + 1, at.to_string().into_bytes()));
+        }
+    }
+
+    #[test]
+    fn rewinding_goes_back_across_refills() {
+        let bytes: Vec<u8> = (1..=200_000).flat_map(|at| format!("{at}\n").into_bytes()).collect();
+        let mut lines = lines(&bytes).unwrap();
+        lines.advance().unwrap();
+        lines.set_mark();
+        while lines.advance().unwrap() {}
+        lines.rewind();
+        lines.clear_mark();
+        for at in 2..=200_000u64 {
+            assert!(lines.advance().unwrap());
+            assert_eq!((lines.number(), lines.line()), (at, at.to_string().as_bytes()));
+        }
+        assert!(!lines.advance().unwrap());
+    }
+
+    #[test]
+    fn extended_lines_count_as_several() {
+        let mut lines = lines(b"a\nb\nc\nd").unwrap();
+        lines.advance().unwrap();
+        lines.advance().unwrap();
+        assert!(lines.extend().unwrap());
+        assert_eq!((lines.number(), lines.line()), (2, &b"b\nc"[..]));
+        lines.advance().unwrap();
+        assert_eq!((lines.number(), lines.line()), (4, &b"d"[..]));
+        assert!(!lines.extend().unwrap());
+    }
+
+    #[test]
+    fn zero_bytes_and_packed_utf_16_are_not_text() {
+        assert!(lines(b"a\0\t\0").err().unwrap().to_string().contains("is not text"));
+        let packed = zstd::encode_all(&b"\xff\xfea\0"[..], 1).unwrap();
+        assert!(lines(&packed).err().unwrap().to_string().contains("UTF-16"));
+    }
+}

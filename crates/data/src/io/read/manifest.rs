@@ -1,0 +1,176 @@
+//! Reads `network.toml`, which says once and for all how the files of a network are to be read.
+//!
+//! Invariant: paths are relative to the manifest, and a key that we do not know is an error.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Deserializer, de};
+
+use super::columns::Format;
+use super::plan::{Job, Plan};
+use super::table::stem;
+use super::{Delimiter, Directed, Header, ReadOptions};
+use crate::network::Duplicates;
+use manyview_base::error::{Error, Result};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    nodes: Option<PathBuf>,
+    #[serde(default)]
+    view: Vec<ViewEntry>,
+    table: Option<TableEntry>,
+}
+
+// serde cannot refuse unknown keys of flattened structs, so the two kinds repeat what they share.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ViewEntry {
+    name: Option<String>,
+    path: PathBuf,
+    #[serde(default)]
+    directed: bool,
+    unweighted: Option<bool>,
+    duplicates: Option<Duplicates>,
+    delimiter: Option<Delimiter>,
+    header: Option<Header>,
+    #[serde(default, deserialize_with = "column")]
+    source: Option<String>,
+    #[serde(default, deserialize_with = "column")]
+    target: Option<String>,
+    #[serde(default, deserialize_with = "column")]
+    weight: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableEntry {
+    path: PathBuf,
+    #[serde(default, deserialize_with = "column")]
+    relation: Option<String>,
+    #[serde(default)]
+    directed: Vec<String>,
+    unweighted: Option<bool>,
+    duplicates: Option<Duplicates>,
+    delimiter: Option<Delimiter>,
+    header: Option<Header>,
+    #[serde(default, deserialize_with = "column")]
+    source: Option<String>,
+    #[serde(default, deserialize_with = "column")]
+    target: Option<String>,
+    #[serde(default, deserialize_with = "column")]
+    weight: Option<String>,
+}
+
+/// What a manifest and the options together ask for.
+pub(super) fn read_manifest(path: &Path, options: &ReadOptions) -> Result<Plan> {
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidData => {
+            Error::parse(path.display().to_string(), "is not UTF-8; convert it")
+        }
+        _ => Error::io(path, error),
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let manifest: Manifest = toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start.min(text.len()));
+        let line = 1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count();
+        Error::parse(format!("{}:{line}", path.display()), error.message())
+    })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let refuse = |message: &str| Err(Error::parse(path.display().to_string(), message));
+    if options.relation.is_some() {
+        return refuse("--relation does not go with a manifest; write it into its [table]");
+    }
+    let jobs = match (manifest.view, manifest.table) {
+        (views, None) if !views.is_empty() => {
+            views.into_iter().map(|view| view.job(folder, options)).collect()
+        }
+        (views, Some(table)) if views.is_empty() => {
+            if table.relation.is_none() {
+                return refuse("[table] needs relation = \"COLUMN\", the column that tells views apart");
+            }
+            vec![table.job(folder, options)]
+        }
+        (_, None) => {
+            return refuse("no views; add a [[view]] with a path, or a [table] with path and relation");
+        }
+        (_, Some(_)) => return refuse("has both [[view]] and [table]; use one of them"),
+    };
+    let nodes = options.nodes.clone().or_else(|| manifest.nodes.map(|nodes| folder.join(nodes)));
+    Ok(Plan { jobs, nodes, notes: Vec::new() })
+}
+
+impl ViewEntry {
+    fn job(self, folder: &Path, options: &ReadOptions) -> Job {
+        let name = self.name.unwrap_or_else(|| stem(&self.path));
+        Job {
+            directed: if self.directed { Directed::All } else { options.directed.clone() },
+            name: Some(name),
+            path: folder.join(self.path),
+            duplicates: self.duplicates.unwrap_or(options.duplicates),
+            format: Format {
+                delimiter: self.delimiter.or(options.delimiter),
+                header: self.header.unwrap_or(options.header),
+                source: self.source.or_else(|| options.source.clone()),
+                target: self.target.or_else(|| options.target.clone()),
+                unweighted: unweighted(self.unweighted, &self.weight, options),
+                weight: weight(self.unweighted, self.weight, options),
+                relation: None,
+                lone: false,
+            },
+        }
+    }
+}
+
+impl TableEntry {
+    fn job(self, folder: &Path, options: &ReadOptions) -> Job {
+        let directed = match &options.directed {
+            Directed::All => Directed::All,
+            others => Directed::Views([&self.directed[..], others.names()].concat()),
+        };
+        Job {
+            directed,
+            name: None,
+            path: folder.join(self.path),
+            duplicates: self.duplicates.unwrap_or(options.duplicates),
+            format: Format {
+                delimiter: self.delimiter.or(options.delimiter),
+                header: self.header.unwrap_or(options.header),
+                source: self.source.or_else(|| options.source.clone()),
+                target: self.target.or_else(|| options.target.clone()),
+                unweighted: unweighted(self.unweighted, &self.weight, options),
+                weight: weight(self.unweighted, self.weight, options),
+                relation: self.relation,
+                lone: false,
+            },
+        }
+    }
+}
+
+/// A weight column in the manifest outdoes `--unweighted`, which only fills in what the manifest leaves open.
+fn unweighted(entry: Option<bool>, weight: &Option<String>, options: &ReadOptions) -> bool {
+    entry.unwrap_or(weight.is_none() && options.unweighted)
+}
+
+/// Likewise, `unweighted = true` in the manifest outdoes `--weight`.
+fn weight(unweighted: Option<bool>, entry: Option<String>, options: &ReadOptions) -> Option<String> {
+    entry.or_else(|| options.weight.clone().filter(|_| unweighted != Some(true)))
+}
+
+/// A column by name, or by number with or without quotes.
+fn column<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    struct Visitor;
+    impl de::Visitor<'_> for Visitor {
+        type Value = String;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("the name or the number of a column")
+        }
+        fn visit_str<E: de::Error>(self, name: &str) -> Result<String, E> {
+            Ok(name.to_owned())
+        }
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<String, E> {
+            Ok(number.to_string())
+        }
+    }
+    deserializer.deserialize_any(Visitor).map(Some)
+}

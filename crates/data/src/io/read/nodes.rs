@@ -1,0 +1,59 @@
+//! Reads a node file: one id a line, in the order of the rows to be.
+//!
+//! Invariant: the file names every node of the network, and each once. It has no comments, since any line may be
+//! an id; `nodes.txt` of an earlier run is a node file.
+
+use std::path::Path;
+
+use super::lines::Lines;
+use super::text::{Taken, Text};
+use crate::network::{NetworkBuilder, Nodes};
+use manyview_base::error::{Error, Result};
+
+/// Names of an id column; they count as a header only if further columns follow, lest a node be lost.
+const IDS: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
+
+/// The ids of a node file, in order, such as the `nodes.txt` beside an embedding.
+///
+/// # Errors
+/// When the file cannot be read, has no ids, or has one twice.
+pub fn read_node_file(path: &Path) -> Result<Nodes> {
+    let mut builder = NetworkBuilder::new();
+    read_nodes(path, &mut builder, &Taken::default())?;
+    Ok(builder.nodes().clone())
+}
+
+/// Adds the nodes of a file to an empty builder and admits no others; returns a note.
+pub(super) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &Taken) -> Result<String> {
+    let mut lines = Lines::new(Text::open(path, taken)?)?;
+    let mut numbers = Vec::new();
+    let mut further = false;
+    while lines.advance()? {
+        let line = lines.line();
+        let tab = memchr::memchr(b'\t', line);
+        let id = line[..tab.unwrap_or(line.len())].trim_ascii();
+        if line.trim_ascii().is_empty() || (tab.is_some() && numbers.is_empty() && is_header(id)) {
+            continue;
+        }
+        further |= tab.is_some();
+        let node = builder.node(id).map_err(|error| lines.line_error(error.to_string()))? as usize;
+        if let Some(before) = numbers.get(node) {
+            let id = builder.nodes().id(node);
+            return Err(
+                lines.line_error(format!("node {id:?} is also in line {before}; give each node once"))
+            );
+        }
+        numbers.push(lines.number());
+    }
+    if numbers.is_empty() {
+        return Err(Error::parse(lines.file(), "no nodes: expected one id a line"));
+    }
+    builder.fix_nodes();
+    let further = if further { "; further columns are ignored" } else { "" };
+    Ok(format!("{}: {} nodes, which fix the rows{further}", lines.file(), numbers.len()))
+}
+
+fn is_header(id: &[u8]) -> bool {
+    let id = id.strip_prefix(b"#").unwrap_or(id);
+    IDS.iter().any(|name| id.eq_ignore_ascii_case(name.as_bytes()))
+}

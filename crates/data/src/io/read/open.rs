@@ -1,0 +1,137 @@
+//! Reads networks in all the forms in which they are given.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::edge_list::{Progress, Views, read_edge_list};
+use super::nodes::read_nodes;
+use super::plan::{Job, Plan, check_directed};
+use super::text::{Taken, is_stdin, place};
+use super::{ReadNetwork, ReadObserver, ReadOptions, Source};
+use crate::network::{Duplicates, Interner, Network, NetworkBuilder, View};
+use manyview_base::error::Result;
+
+/// Reads a network, and tells the observer every few megabytes how far it is.
+///
+/// ```no_run
+/// use std::ops::ControlFlow;
+/// use manyview_data::io::{ReadOptions, Source, read_network};
+///
+/// let source = Source::Paths(vec!["calls.tsv".into(), "mails.csv.gz".into()]);
+/// let read = read_network(&source, &ReadOptions::default(), &mut |_| ControlFlow::Continue(()))?;
+/// for note in &read.notes {
+///     eprintln!("{note}");
+/// }
+/// println!("{} nodes", read.network.nodes().len());
+/// # Ok::<(), manyview_base::error::Error>(())
+/// ```
+///
+/// # Errors
+/// When a file cannot be read or understood, when options contradict each other or the files, when the network
+/// is empty (see [`NetworkBuilder::build`]), or when the observer breaks off.
+pub fn read_network(
+    source: &Source,
+    options: &ReadOptions,
+    observer: &mut ReadObserver<'_>,
+) -> Result<ReadNetwork> {
+    let plan = Plan::new(source, options)?;
+    let taken = Taken::default();
+    let mut builder = NetworkBuilder::new();
+    let mut notes = plan.notes.clone();
+    if let Some(path) = &plan.nodes {
+        notes.push(read_nodes(path, &mut builder, &taken)?);
+    }
+    let mut progress =
+        Progress { observer: &mut |reading| observer(reading), taken, total: size(&plan), edges: 0 };
+    let nodes = plan.nodes.as_deref().map(place);
+    for job in &plan.jobs {
+        notes.push(read_job(job, nodes.as_deref(), &mut builder, &mut progress)?);
+    }
+    let network = builder.build()?;
+    let duplicates = |view: &View| {
+        let of = |job: &&Job| job.name.as_ref().is_none_or(|name| *name == view.name);
+        plan.jobs.iter().find(of).map_or(options.duplicates, |job| job.duplicates)
+    };
+    for view in network.views() {
+        notes.extend(count_notes(view, duplicates(view)));
+    }
+    Ok(ReadNetwork { network, notes })
+}
+
+impl Network {
+    /// Reads a network with default options from a folder, a `network.toml` or a single file of edges.
+    ///
+    /// [`read_network`] has the options, and the notes on what was dropped or merged.
+    ///
+    /// # Errors
+    /// As [`read_network`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Network> {
+        let source = Source::Paths(vec![path.as_ref().to_owned()]);
+        let read = read_network(&source, &ReadOptions::default(), &mut |_| ControlFlow::Continue(()))?;
+        Ok(read.network)
+    }
+}
+
+fn read_job(
+    job: &Job,
+    nodes: Option<&str>,
+    builder: &mut NetworkBuilder,
+    progress: &mut Progress<'_>,
+) -> Result<String> {
+    let first = builder.view_names().count();
+    let mut views = match &job.name {
+        Some(name) => Views::One(builder.add_view(name, job.directed.holds(name), job.duplicates)?),
+        None => Views::ByRelation {
+            first,
+            names: Interner::default(),
+            directed: job.directed.clone(),
+            duplicates: job.duplicates,
+        },
+    };
+    let note = read_edge_list(&job.path, &job.format, &mut views, nodes, builder, progress)?;
+    if job.name.is_none() {
+        let names: Vec<&str> = builder.view_names().skip(first).collect();
+        check_directed(&job.directed, &names)?;
+    }
+    Ok(note)
+}
+
+/// Bytes of all files; unknown for standard input and pipes. A file that is missing fails when it is opened.
+fn size(plan: &Plan) -> Option<u64> {
+    let paths = plan.jobs.iter().map(|job| &job.path).chain(&plan.nodes);
+    paths
+        .map(|path| match fs::metadata(path) {
+            _ if is_stdin(path) => None,
+            Ok(metadata) if metadata.is_file() => Some(metadata.len()),
+            _ => None,
+        })
+        .sum()
+}
+
+/// What became of the edges of a view, where that may surprise.
+fn count_notes(view: &View, duplicates: Duplicates) -> Vec<String> {
+    let (name, counts) = (&view.name, view.counts);
+    let mut notes = Vec::new();
+    let plural =
+        |count: usize, one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
+    if counts.self_loops > 0 {
+        notes.push(format!("view {name}: {} dropped", plural(counts.self_loops, "self-loop", "self-loops")));
+    }
+    if counts.zero_weights > 0 {
+        let edges = plural(counts.zero_weights, "edge", "edges");
+        notes.push(format!("view {name}: {edges} of weight zero dropped"));
+    }
+    if counts.duplicates > 0 {
+        let lines = plural(counts.duplicates, "line repeats a pair", "lines repeat a pair");
+        notes.push(match duplicates {
+            Duplicates::Sum => {
+                format!("view {name}: {lines}; weights are added up (--duplicates max keeps the largest)")
+            }
+            Duplicates::Max => {
+                format!("view {name}: {lines}; the largest weight is kept (--duplicates sum adds them up)")
+            }
+        });
+    }
+    notes
+}

@@ -1,0 +1,238 @@
+//! From what the user gave to the list of files to read.
+//!
+//! Invariant: views have different names, and standard input is read once at most.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::columns::Format;
+use super::manifest::read_manifest;
+use super::table::{extension, stem};
+use super::text::{is_stdin, place};
+use super::{Directed, ReadOptions, Source};
+use crate::network::Duplicates;
+use manyview_base::error::{Error, Result};
+
+/// The files to read.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub jobs: Vec<Job>,
+    pub nodes: Option<PathBuf>,
+    pub notes: Vec<String>,
+}
+
+/// A file to read.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// The view's name; none if the format has a relation column.
+    pub name: Option<String>,
+    pub path: PathBuf,
+    pub format: Format,
+    pub directed: Directed,
+    pub duplicates: Duplicates,
+}
+
+impl Plan {
+    pub(super) fn new(source: &Source, options: &ReadOptions) -> Result<Plan> {
+        let plan = match source {
+            Source::Views(views) => {
+                let jobs = views.iter().map(|view| Job::view(view.name.clone(), &view.path, options));
+                Plan::of(without_relation(options, jobs.collect())?, options)
+            }
+            Source::Table(path) => Plan::of(vec![Job::table(path, options)?], options),
+            Source::Paths(paths) => Plan::of_paths(paths, options)?,
+        };
+        plan.check(options)?;
+        Ok(plan)
+    }
+
+    fn of(jobs: Vec<Job>, options: &ReadOptions) -> Plan {
+        Plan { jobs, nodes: options.nodes.clone(), notes: Vec::new() }
+    }
+
+    fn of_paths(paths: &[PathBuf], options: &ReadOptions) -> Result<Plan> {
+        match paths {
+            [path] if path.is_dir() && path.join("network.toml").is_file() => {
+                read_manifest(&path.join("network.toml"), options)
+            }
+            [path] if path.is_dir() => Plan::of_folder(path, options),
+            [path] if is_manifest(path) => read_manifest(path, options),
+            [path] if options.relation.is_some() => Ok(Plan::of(vec![Job::table(path, options)?], options)),
+            [path] => {
+                let mut job = Job::view(view_name(path), path, options);
+                job.format.lone = true;
+                Ok(Plan::of(vec![job], options))
+            }
+            _ => {
+                if let Some(alone) = paths.iter().find(|path| path.is_dir() || is_manifest(path)) {
+                    let what = if alone.is_dir() { "folder" } else { "manifest" };
+                    return Err(Error::Config(format!(
+                        "{}: a {what} is a whole network and cannot be combined with other paths; give it alone",
+                        alone.display()
+                    )));
+                }
+                let jobs = paths.iter().map(|path| Job::view(view_name(path), path, options)).collect();
+                Ok(Plan::of(without_relation(options, jobs)?, options))
+            }
+        }
+    }
+
+    fn of_folder(folder: &Path, options: &ReadOptions) -> Result<Plan> {
+        let mut files = Vec::new();
+        let mut node_files = Vec::new();
+        let mut others = 0;
+        for name in names(folder).map_err(|error| Error::io(folder, error))? {
+            let path = folder.join(&name);
+            match kind(&path, &name) {
+                Kind::View => files.push(path),
+                Kind::Nodes => node_files.push(path),
+                Kind::Known => {}
+                Kind::Other => others += 1,
+            }
+        }
+        if files.is_empty() {
+            return Err(Error::parse(
+                folder.display().to_string(),
+                "the folder holds no views; expected files such as calls.tsv, mails.csv or visits.txt.gz",
+            ));
+        }
+        if let ([first, second, ..], None) = (&node_files[..], &options.nodes) {
+            return Err(Error::Config(format!(
+                "both {} and {} could be the node file; remove one, or say --nodes FILE",
+                first.display(),
+                second.display()
+            )));
+        }
+        let jobs = files.iter().map(|path| Job::view(view_name(path), path, options)).collect();
+        let mut plan = Plan::of(without_relation(options, jobs)?, options);
+        // File names sort "a-b.tsv" before "a.tsv"; views are sorted by their own names.
+        plan.jobs.sort_by(|one, other| one.name.cmp(&other.name));
+        plan.nodes = plan.nodes.or_else(|| node_files.pop());
+        if others > 0 {
+            let noun = if others == 1 { "other file" } else { "other files" };
+            plan.notes.push(format!("{}: {others} {noun} ignored", folder.display()));
+        }
+        Ok(plan)
+    }
+
+    fn check(&self, options: &ReadOptions) -> Result<()> {
+        if self.jobs.is_empty() {
+            return Err(Error::Config(
+                "no network given; name a folder, a network.toml or files of edges".into(),
+            ));
+        }
+        let paths = self.jobs.iter().map(|job| &job.path).chain(&self.nodes);
+        if paths.filter(|path| is_stdin(path)).count() > 1 {
+            return Err(Error::Config(
+                "standard input (-) can be read once only; use files for the others".into(),
+            ));
+        }
+        for (at, job) in self.jobs.iter().enumerate() {
+            let twin = self.jobs[..at].iter().find(|other| other.name == job.name);
+            if let (Some(name), Some(twin)) = (&job.name, twin) {
+                return Err(Error::Config(format!(
+                    "two views are called {name:?}: {} and {}; rename one, or say --view NAME=PATH",
+                    place(&twin.path),
+                    place(&job.path)
+                )));
+            }
+        }
+        // The views of a table are known only when it has been read.
+        let names: Option<Vec<&str>> = self.jobs.iter().map(|job| job.name.as_deref()).collect();
+        names.map_or(Ok(()), |names| check_directed(&options.directed, &names))
+    }
+}
+
+/// Refuses directions for views that do not exist.
+pub(super) fn check_directed(directed: &Directed, views: &[&str]) -> Result<()> {
+    match directed.names().iter().find(|name| !views.contains(&name.as_str())) {
+        Some(name) => Err(Error::Config(format!(
+            "--directed {name}: there is no such view; the views are {}",
+            views.join(", ")
+        ))),
+        None => Ok(()),
+    }
+}
+
+impl Job {
+    fn view(name: String, path: &Path, options: &ReadOptions) -> Job {
+        Job {
+            name: Some(name),
+            path: path.to_owned(),
+            format: Format {
+                delimiter: options.delimiter,
+                header: options.header,
+                source: options.source.clone(),
+                target: options.target.clone(),
+                weight: options.weight.clone(),
+                relation: None,
+                unweighted: options.unweighted,
+                lone: false,
+            },
+            directed: options.directed.clone(),
+            duplicates: options.duplicates,
+        }
+    }
+
+    fn table(path: &Path, options: &ReadOptions) -> Result<Job> {
+        if options.relation.is_none() {
+            return Err(Error::Config(format!(
+                "{}: a table of several views needs --relation COL, the column that tells them apart",
+                place(path)
+            )));
+        }
+        let mut job = Job::view(String::new(), path, options);
+        job.name = None;
+        job.format.relation = options.relation.clone();
+        Ok(job)
+    }
+}
+
+fn without_relation(options: &ReadOptions, jobs: Vec<Job>) -> Result<Vec<Job>> {
+    match options.relation {
+        Some(_) => {
+            Err(Error::Config("--relation splits one table into views; give it with a single file".into()))
+        }
+        None => Ok(jobs),
+    }
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "toml")
+}
+
+fn view_name(path: &Path) -> String {
+    if is_stdin(path) { "stdin".into() } else { stem(path) }
+}
+
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+enum Kind {
+    View,
+    Nodes,
+    /// Known not to be a view, so nobody need be told.
+    Known,
+    Other,
+}
+
+fn kind(path: &Path, name: &str) -> Kind {
+    let extension = extension(path);
+    let lower = name.to_lowercase();
+    match extension.as_deref() {
+        _ if name.starts_with('.') || path.is_dir() => Kind::Known,
+        Some("txt" | "tsv") if stem(path) == "nodes" => Kind::Nodes,
+        _ if lower.starts_with("labels") || lower.starts_with("nodes") => Kind::Known,
+        _ if lower.starts_with("readme") || lower.starts_with("license") => Kind::Known,
+        Some("md") => Kind::Known,
+        Some("tsv" | "csv" | "txt") => Kind::View,
+        _ => Kind::Other,
+    }
+}

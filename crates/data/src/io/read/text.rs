@@ -1,0 +1,221 @@
+//! Opens text files: plain, gzip or zstd, or standard input.
+//!
+//! Invariant: packing is told from the first bytes, never from the name, since names lie.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+use manyview_base::error::{Error, Result};
+
+/// Packed bytes are read in pieces of this size.
+const BUFFER: usize = 1 << 18;
+
+/// Enough of the beginning to know every kind of file below.
+const MAGIC: usize = 10;
+
+/// The bytes of a file, unpacked.
+pub(super) struct Text {
+    reader: Box<dyn Read>,
+    /// The name of the packing, for messages.
+    packing: Option<&'static str>,
+    place: String,
+}
+
+/// Counts the bytes taken from all files, before unpacking.
+pub(super) type Taken = Rc<Cell<u64>>;
+
+pub(super) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// How messages call a file.
+pub(super) fn place(path: &Path) -> String {
+    if is_stdin(path) { "standard input".into() } else { path.display().to_string() }
+}
+
+impl Text {
+    pub(super) fn open(path: &Path, taken: &Taken) -> Result<Text> {
+        let raw: Box<dyn Read> = if is_stdin(path) {
+            Box::new(io::stdin())
+        } else {
+            let file = File::open(path).map_err(|error| Error::io(path, error))?;
+            // Linux opens folders and fails at the first read; others refuse at once, with other words.
+            if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+                return Err(Error::io(path, io::ErrorKind::IsADirectory.into()));
+            }
+            Box::new(file)
+        };
+        Text::unpack(raw, place(path), taken).map_err(|error| match error {
+            Error::Io { cause, .. } => Error::io(path, cause),
+            other => other,
+        })
+    }
+
+    fn unpack(raw: Box<dyn Read>, place: String, taken: &Taken) -> Result<Text> {
+        let mut raw = Counted { raw, taken: Rc::clone(taken) };
+        let mut magic = Vec::with_capacity(MAGIC);
+        let failed = |error| Error::io(Path::new(&place), error);
+        (&mut raw).take(MAGIC as u64).read_to_end(&mut magic).map_err(failed)?;
+        if let Some(advice) = foreign(&magic) {
+            return Err(Error::parse(place, advice));
+        }
+        let gzip = magic.starts_with(b"\x1f\x8b");
+        let zstd = magic.starts_with(b"\x28\xb5\x2f\xfd");
+        let whole = Cursor::new(magic).chain(raw);
+        let (reader, packing): (Box<dyn Read>, _) = if gzip {
+            let packed = BufReader::with_capacity(BUFFER, whole);
+            // Files made by appending to a .gz have several members, one after the other.
+            (Box::new(flate2::bufread::MultiGzDecoder::new(packed)), Some("gzip"))
+        } else if zstd {
+            let packed = BufReader::with_capacity(BUFFER, whole);
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(packed).map_err(failed)?;
+            // Without this, files packed with `zstd --long=31` are refused.
+            decoder.window_log_max(31).map_err(failed)?;
+            (Box::new(decoder), Some("zstd"))
+        } else {
+            (Box::new(whole), None)
+        };
+        Ok(Text { reader, packing, place })
+    }
+
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        loop {
+            match self.reader.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result.map_err(|error| self.failure(error)),
+            }
+        }
+    }
+
+    fn failure(&self, error: io::Error) -> Error {
+        match self.packing {
+            Some(packing) if error.kind() == io::ErrorKind::UnexpectedEof => Error::parse(
+                &self.place,
+                format!("the {packing} data end early; the file is truncated, fetch it again"),
+            ),
+            Some(packing) if error.raw_os_error().is_none() => Error::parse(
+                &self.place,
+                format!("the {packing} data are damaged ({error}); fetch the file again"),
+            ),
+            _ => Error::io(Path::new(&self.place), error),
+        }
+    }
+}
+
+/// Advice for files that are not text, nor packed in a way that we unpack.
+fn foreign(magic: &[u8]) -> Option<&'static str> {
+    // Long enough not to be the beginning of a text: PAR1 is a gene.
+    let kinds: [(&[u8], &str); 6] = [
+        (b"PK\x03\x04", "is a zip archive or a workbook; unpack it, or export the sheet as CSV"),
+        (b"BZh", "is packed with bzip2; unpack it, or pack it with gzip or zstd"),
+        (b"\xfd7zXZ\0", "is packed with xz; unpack it, or pack it with gzip or zstd"),
+        (b"PAR1\x15", "is a parquet file; export it as CSV"),
+        (b"\xff\xfe", "is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8"),
+        (b"\xfe\xff", "is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8"),
+    ];
+    let (found, advice) = kinds.into_iter().find(|(kind, _)| magic.starts_with(kind))?;
+    let other_text = found == b"BZh" && !magic[3..].ends_with(b"1AY&SY");
+    (!other_text).then_some(advice)
+}
+
+struct Counted {
+    raw: Box<dyn Read>,
+    taken: Taken,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.raw.read(buffer)?;
+        self.taken.set(self.taken.get() + bytes as u64);
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    pub(in crate::io) fn text(bytes: &[u8]) -> Result<Text> {
+        Text::unpack(Box::new(Cursor::new(bytes.to_vec())), "calls.tsv".into(), &Taken::default())
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn all(bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut text = text(bytes)?;
+        let (mut whole, mut buffer) = (Vec::new(), [0; 100]);
+        loop {
+            match text.read(&mut buffer)? {
+                0 => return Ok(whole),
+                length => whole.extend_from_slice(&buffer[..length]),
+            }
+        }
+    }
+
+    #[test]
+    fn packing_is_told_from_the_bytes() {
+        let plain = b"a\tb\n".repeat(1000);
+        assert_eq!(all(&plain).unwrap(), plain);
+        assert_eq!(all(&gzip(&plain)).unwrap(), plain);
+        assert_eq!(all(&zstd::encode_all(&plain[..], 1).unwrap()).unwrap(), plain);
+        assert_eq!(all(b"").unwrap(), b"");
+        assert_eq!(all(b"BZh1\tx").unwrap(), b"BZh1\tx");
+    }
+
+    #[test]
+    fn members_of_a_packed_file_follow_each_other() {
+        assert_eq!(all(&[gzip(b"a b\n"), gzip(b"c d\n")].concat()).unwrap(), b"a b\nc d\n");
+        let frame = |bytes: &[u8]| zstd::encode_all(bytes, 1).unwrap();
+        assert_eq!(all(&[frame(b"a b\n"), frame(b"c d\n")].concat()).unwrap(), b"a b\nc d\n");
+    }
+
+    #[test]
+    fn packed_data_that_end_early_are_called_truncated() {
+        let plain: Vec<u8> =
+            (0..9000u32).flat_map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        for (packing, packed) in [("gzip", gzip(&plain)), ("zstd", zstd::encode_all(&plain[..], 1).unwrap())]
+        {
+            for length in [6, packed.len() / 2, packed.len() - 3] {
+                let error = all(&packed[..length]).unwrap_err().to_string();
+                let sentence =
+                    format!("calls.tsv: the {packing} data end early; the file is truncated, fetch it again");
+                assert_eq!(error, sentence, "{length} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_data_are_called_damaged() {
+        let mut packed = gzip(&b"a\tb\n".repeat(100));
+        let last = packed.len() - 6;
+        packed[last] ^= 0xff;
+        let error = all(&packed).unwrap_err().to_string();
+        assert!(error.starts_with("calls.tsv: the gzip data are damaged"), "{error}");
+    }
+
+    #[test]
+    fn other_kinds_of_files_get_advice() {
+        for (bytes, word) in [
+            (&b"\xff\xfea\0\t\0"[..], "iconv -f utf-16"),
+            (b"\xfe\xff\0a", "iconv -f utf-16"),
+            (b"PK\x03\x04xxxxxxx", "zip"),
+            (b"BZh91AY&SYxxx", "bzip2"),
+        ] {
+            let error = all(bytes).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+}

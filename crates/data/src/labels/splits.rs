@@ -1,0 +1,221 @@
+//! Which labeled nodes train and which are tested.
+//!
+//! The nodes stand in an order that follows from (seed, repeat, id), and the first of them train. So a split does not
+//! depend on the vectors or on the order of rows, and a larger share trains on the nodes of a smaller one and more
+//! (but for the rounding of each class).
+//!
+//! With one label a node, splits are stratified: of each class the share that trains is as near to the wanted one as
+//! whole nodes allow, but at least one node, and at least one is left to be tested (a class of one node trains). With
+//! several labels a node, the order alone decides.
+
+use manyview_base::error::{Error, Result};
+use manyview_base::random::Key;
+
+use super::Labels;
+
+/// Rows that train and rows that are tested, each ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Rows of the nodes that train.
+    pub train: Vec<u32>,
+    /// Rows of the nodes that are tested.
+    pub test: Vec<u32>,
+}
+
+/// Sets splits apart from whatever else is made from the seed.
+const SPLITS: u64 = 0x7370_6c69_7473;
+const FOLDS: u64 = 0x0066_6f6c_6473;
+
+impl Labels {
+    /// The split of one repeat: a share of the labeled nodes trains, the others are tested.
+    ///
+    /// # Errors
+    /// When the share is not between 0 and 1, or so small or large that one side has no node or training lacks a
+    /// class.
+    pub fn split(&self, share: f64, seed: u64, repeat: usize) -> Result<Split> {
+        if !(share > 0.0 && share < 1.0) {
+            return Err(Error::Config(format!(
+                "train = {share} is not a share between 0 and 1, such as 0.5"
+            )));
+        }
+        let mut order = self.labeled_rows();
+        let nodes = order.len();
+        let wanted = (share * nodes as f64).round() as usize;
+        if wanted == 0 || wanted == nodes {
+            return Err(Error::Config(format!(
+                "train = {share} of {nodes} labeled nodes leaves none to {}; choose another share",
+                if wanted == 0 { "train" } else { "test" }
+            )));
+        }
+        let key = Key::new(seed).with(SPLITS).with(repeat as u64);
+        self.sort(&mut order, key);
+        let mut train = if self.is_multi_label() {
+            order[..wanted].to_vec()
+        } else {
+            self.first_of_each_class(&order, share, wanted)?
+        };
+        train.sort_unstable();
+        order.retain(|row| train.binary_search(row).is_err());
+        order.sort_unstable();
+        if order.is_empty() {
+            return Err(Error::Network(
+                "every class has one node, so none is left to test; give each class two nodes or more".into(),
+            ));
+        }
+        Ok(Split { train, test: order })
+    }
+
+    /// For each of these rows the fold it belongs to; classes are spread evenly over the folds.
+    pub fn folds(&self, rows: &[u32], folds: usize, seed: u64, repeat: usize) -> Vec<usize> {
+        let mut order = rows.to_vec();
+        self.sort(&mut order, Key::new(seed).with(FOLDS).with(repeat as u64));
+        if !self.is_multi_label() {
+            order.sort_by_key(|&row| self.only(row));
+        }
+        let mut fold = vec![0; rows.len()];
+        for (place, row) in order.iter().enumerate() {
+            fold[rows.binary_search(row).expect("rows ascend")] = place % folds;
+        }
+        fold
+    }
+
+    /// Puts rows into an order that their ids and the key give.
+    fn sort(&self, rows: &mut [u32], key: Key) {
+        rows.sort_by_cached_key(|&row| (key.with(self.key(row)).bits(), self.key(row), row));
+    }
+
+    fn first_of_each_class(&self, order: &[u32], share: f64, wanted: usize) -> Result<Vec<u32>> {
+        let sizes: Vec<usize> = self.counts().iter().map(|count| count.nodes).collect();
+        let counts = shares(&sizes, share, wanted).ok_or_else(|| {
+            let least = (sizes.len() as f64 / order.len() as f64 * 100.0).ceil() / 100.0;
+            let advice = match least {
+                least if least < 1.0 => format!("use {least} or more"),
+                _ => "leave out classes of one node".into(),
+            };
+            Error::Config(format!(
+                "train = {share} of {} labeled nodes is {wanted}, which leaves some of the {} classes without a \
+                 training node; {advice}",
+                order.len(),
+                sizes.len()
+            ))
+        })?;
+        let mut taken = vec![0; sizes.len()];
+        let trains = |row: &&u32| {
+            let class = self.only(**row) as usize;
+            taken[class] += 1;
+            taken[class] <= counts[class]
+        };
+        Ok(order.iter().filter(trains).copied().collect())
+    }
+}
+
+/// How many nodes of each class train: `wanted` in all if bounds allow; `None` when some class would have none.
+fn shares(sizes: &[usize], share: f64, wanted: usize) -> Option<Vec<usize>> {
+    if wanted < sizes.len() {
+        return None;
+    }
+    let most = |class: usize| (sizes[class] - 1).max(1);
+    let ideal = |class: usize| share * sizes[class] as f64;
+    let mut counts: Vec<usize> =
+        (0..sizes.len()).map(|class| (ideal(class) as usize).clamp(1, most(class))).collect();
+    // Those that lack most get the nodes still wanted; ties go to the class that is first by name.
+    let lack = |counts: &[usize], class: usize| ideal(class) - counts[class] as f64;
+    while counts.iter().sum::<usize>() < wanted {
+        let open = (0..sizes.len()).filter(|&class| counts[class] < most(class));
+        let next = open.rev().max_by(|&a, &b| lack(&counts, a).total_cmp(&lack(&counts, b)));
+        let Some(next) = next else { break };
+        counts[next] += 1;
+    }
+    while counts.iter().sum::<usize>() > wanted {
+        let open = (0..sizes.len()).filter(|&class| counts[class] > 1);
+        let next = open.min_by(|&a, &b| lack(&counts, a).total_cmp(&lack(&counts, b)))?;
+        counts[next] -= 1;
+    }
+    Some(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(sizes: &[usize]) -> Labels {
+        let of = sizes.iter().enumerate().flat_map(|(class, &size)| vec![format!("c{class}"); size]);
+        let of: Vec<String> = of.collect();
+        let ids: Vec<String> = (0..of.len()).map(|node| format!("n{node}")).collect();
+        Labels::from_sets(&ids, of.iter().map(|label| [label])).unwrap()
+    }
+
+    #[test]
+    fn every_class_trains_and_is_tested_in_its_share() {
+        let labels = labels(&[100, 31, 2, 1]);
+        for (share, repeat) in [(0.3, 0), (0.5, 1), (0.7, 2), (0.04, 3), (0.97, 4)] {
+            let Split { train, test } = labels.split(share, 7, repeat).unwrap();
+            let count = |rows: &[u32], class| rows.iter().filter(|&&row| labels.only(row) == class).count();
+            assert_eq!(train.len() + test.len(), 134);
+            assert!(train.len().abs_diff((share * 134.0).round() as usize) <= 1, "{share}: {}", train.len());
+            assert!((count(&train, 0) as f64 - 100.0 * share).abs() <= 2.0, "{share}: {}", count(&train, 0));
+            assert_eq!([count(&train, 2), count(&test, 2)], [1, 1]);
+            assert_eq!([count(&train, 3), count(&test, 3)], [1, 0]);
+        }
+    }
+
+    #[test]
+    fn splits_follow_from_ids_and_not_from_rows() {
+        let ids: Vec<String> = (0..50).map(|node| format!("n{node}")).collect();
+        let pairs: Vec<(&str, &str)> =
+            ids.iter().map(|id| (id.as_str(), if id.ends_with('3') { "x" } else { "y" })).collect();
+        let forward = Labels::from_pairs(&ids, pairs.iter().copied()).unwrap();
+        let backward = Labels::from_pairs(ids.iter().rev(), pairs.iter().copied()).unwrap();
+        let here = forward.split(0.4, 3, 1).unwrap();
+        let there = backward.split(0.4, 3, 1).unwrap();
+        let mut there: Vec<u32> = there.train.iter().map(|row| 49 - row).collect();
+        there.sort_unstable();
+        assert_eq!(here.train, there);
+        assert_ne!(here, forward.split(0.4, 3, 2).unwrap());
+        assert_ne!(here, forward.split(0.4, 4, 1).unwrap());
+        let larger = forward.split(0.6, 3, 1).unwrap().train;
+        assert!(
+            here.train.iter().all(|row| larger.contains(row)),
+            "a larger share trains on more of the same"
+        );
+    }
+
+    #[test]
+    fn several_labels_split_at_random() {
+        let ids: Vec<String> = (0..30).map(|node| format!("n{node}")).collect();
+        let labels = Labels::from_sets(&ids, ids.iter().map(|_| ["x", "y"])).unwrap();
+        let split = labels.split(0.3, 0, 0).unwrap();
+        assert_eq!((split.train.len(), split.test.len()), (9, 21));
+    }
+
+    #[test]
+    fn shares_that_leave_out_a_class_are_refused() {
+        let sentence = |labels: &Labels, share| labels.split(share, 0, 0).unwrap_err().to_string();
+        let many = labels(&[10; 10]);
+        let text = sentence(&many, 0.05);
+        assert!(
+            text.contains("leaves some of the 10 classes without a training node; use 0.1 or more"),
+            "{text}"
+        );
+        assert!(sentence(&many, 0.001).contains("leaves none to train"));
+        assert!(sentence(&many, 0.999).contains("leaves none to test"));
+        for share in [0.0, 1.0, -0.5, f64::NAN] {
+            assert!(sentence(&many, share).contains("between 0 and 1"));
+        }
+    }
+
+    #[test]
+    fn folds_hold_every_class_as_evenly_as_it_goes() {
+        let labels = labels(&[50, 10, 3]);
+        let rows = labels.labeled_rows();
+        let folds = labels.folds(&rows, 5, 1, 0);
+        for fold in 0..5 {
+            let here = |at: &usize| folds[*at] == fold;
+            let of = |class: u32| {
+                (0..rows.len()).filter(here).filter(|&at| labels.only(rows[at]) == class).count()
+            };
+            assert_eq!((of(0), of(1)), (10, 2));
+            assert!(of(2) <= 1);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What goes in and what comes out: networks, labels, embeddings, and the files that hold them.
+//!
+//! Internal: it may change in any release. Use the crate `manyview`.
+
+pub mod digits;
+pub mod embedding;
+pub mod explain;
+pub mod generate;
+pub mod io;
+pub mod labels;
+pub mod network;
+pub mod overlap;
+
+pub use embedding::Embedding;
+pub use network::{Network, NetworkBuilder, View};

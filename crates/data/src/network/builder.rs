@@ -1,0 +1,346 @@
+//! Collects edges and makes a [`Network`] of them.
+//!
+//! Invariant: an edge is kept only if its weight is finite and above zero and its ends are two known nodes, so
+//! what is built needs no further check.
+
+use super::adjacency::{Edge, adjacency};
+use super::interner::{Found, Interner, NodeError, lossy};
+use super::{Duplicates, EdgeCounts, Network, Nodes, View};
+use manyview_base::error::{Error, Result};
+
+/// Collects nodes, views and edges, and builds a [`Network`] of them.
+///
+/// Nodes are numbered in the order in which they are first named. A pending edge takes 16 bytes; while a view is
+/// built, its edges and its matrix (24 bytes per undirected edge) exist side by side.
+///
+/// ```
+/// use manyview_data::network::{Duplicates, NetworkBuilder};
+///
+/// let mut builder = NetworkBuilder::new();
+/// let calls = builder.add_view("calls", false, Duplicates::Sum)?;
+/// let (ann, bob) = (builder.node(b"ann")?, builder.node(b"bob")?);
+/// builder.add_edge(calls, ann, bob, 1.0)?;
+/// builder.add_edge(calls, bob, ann, 0.5)?;
+/// let network = builder.build()?;
+/// assert_eq!(network.nodes().id(0), "ann");
+/// assert_eq!(network.views()[0].adjacency.row(0), (&[1][..], &[1.5][..]));
+/// # Ok::<(), manyview_base::error::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct NetworkBuilder {
+    interner: Interner,
+    fixed: bool,
+    views: Vec<Pending>,
+}
+
+/// A view whose edges are being collected.
+#[derive(Clone, Debug)]
+struct Pending {
+    name: String,
+    directed: bool,
+    duplicates: Duplicates,
+    counts: EdgeCounts,
+    edges: Vec<Edge>,
+}
+
+impl NetworkBuilder {
+    /// A builder without nodes and views.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A builder with a fixed set of nodes in a fixed order; other ids will be refused.
+    ///
+    /// # Errors
+    /// When an id cannot be used or is there twice.
+    pub fn with_nodes<I>(ids: I) -> Result<Self>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u8]>,
+    {
+        let mut builder = Self::new();
+        for id in ids {
+            let before = builder.nodes().len();
+            builder.node(id.as_ref())?;
+            if builder.nodes().len() == before {
+                return Err(Error::Network(format!("node {:?} is given twice", lossy(id.as_ref()))));
+            }
+        }
+        builder.fix_nodes();
+        Ok(builder)
+    }
+
+    /// Refuses ids that are not known by now.
+    pub fn fix_nodes(&mut self) {
+        self.fixed = true;
+    }
+
+    /// The nodes so far.
+    pub fn nodes(&self) -> &Nodes {
+        self.interner.nodes()
+    }
+
+    /// The number of the node with this id, which is added if it is new and the nodes are not fixed.
+    ///
+    /// # Errors
+    /// When the id is empty, is not UTF-8, contains a line break, or is not in the fixed set.
+    pub fn node(&mut self, id: &[u8]) -> Result<u32, NodeError> {
+        if self.fixed {
+            return self.interner.find(id).ok_or_else(|| match id {
+                b"" => NodeError::Empty,
+                _ => NodeError::Unknown(lossy(id)),
+            });
+        }
+        self.interner.intern(id)
+    }
+
+    /// Adds a view and returns its number.
+    ///
+    /// # Errors
+    /// When the name is empty, contains a line break, or is taken.
+    pub fn add_view(&mut self, name: &str, directed: bool, duplicates: Duplicates) -> Result<usize> {
+        if name.trim().is_empty() {
+            return Err(Error::Network("a view needs a name; this one's is empty".into()));
+        }
+        if name.contains(['\n', '\r']) {
+            return Err(Error::Network(format!("view name {name:?} contains a line break")));
+        }
+        if self.views.iter().any(|view| view.name == name) {
+            return Err(Error::Network(format!("two views are called {name:?}; rename one")));
+        }
+        self.views.push(Pending {
+            name: name.to_owned(),
+            directed,
+            duplicates,
+            counts: EdgeCounts::default(),
+            edges: Vec::new(),
+        });
+        Ok(self.views.len() - 1)
+    }
+
+    /// Adds an edge (an arc, when the view is directed) between two nodes, by their numbers.
+    ///
+    /// Self-loops and weights of zero are counted and dropped.
+    ///
+    /// # Errors
+    /// When the weight is negative or not finite, or a number is not one that this builder gave.
+    #[inline]
+    pub fn add_edge(&mut self, view: usize, source: u32, target: u32, weight: f64) -> Result<()> {
+        let nodes = self.interner.len();
+        let known = source.max(target) < nodes as u32;
+        // NaN is in no range, so it fails here as well.
+        let usable = (0.0..f64::INFINITY).contains(&weight);
+        let Some(pending) = self.views.get_mut(view).filter(|_| known && usable) else {
+            return Err(self.refusal(view, source, target, weight));
+        };
+        pending.counts.given += 1;
+        if source == target {
+            pending.counts.self_loops += 1;
+        } else if weight == 0.0 {
+            pending.counts.zero_weights += 1;
+        } else {
+            pending.edges.push(Edge { source, target, weight });
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refusal(&self, view: usize, source: u32, target: u32, weight: f64) -> Error {
+        let nodes = self.interner.len();
+        Error::Network(match self.views.get(view) {
+            None => format!("there is no view number {view}; {} were added", self.views.len()),
+            Some(_) if source.max(target) as usize >= nodes => {
+                format!("there is no node number {}; {nodes} were added", source.max(target))
+            }
+            Some(view) => format!(
+                "view {:?}: weight {weight} of the edge {} - {} is not a finite number of at least 0",
+                view.name,
+                self.nodes().id(source as usize),
+                self.nodes().id(target as usize)
+            ),
+        })
+    }
+
+    /// The numbers of the nodes that are known already; see [`Interner::find_all`].
+    pub fn find_nodes<'a>(&self, ids: impl Iterator<Item = &'a [u8]> + Clone, found: &mut Vec<Found>) {
+        self.interner.find_all(ids, found);
+    }
+
+    /// The names of the views so far.
+    pub fn view_names(&self) -> impl Iterator<Item = &str> {
+        self.views.iter().map(|view| view.name.as_str())
+    }
+
+    /// Merges the edges of each view into its adjacency matrix.
+    ///
+    /// The result does not depend on the number of threads: weights of one pair are added in the order given.
+    ///
+    /// # Errors
+    /// When there is no view, a view has no edge, there are fewer than two nodes, or merged weights overflow.
+    pub fn build(self) -> Result<Network> {
+        let nodes = self.interner.into_nodes();
+        if self.views.is_empty() {
+            return Err(Error::Network("the network has no view; give at least one file of edges".into()));
+        }
+        if nodes.len() < 2 {
+            let count = nodes.len();
+            let noun = if count == 1 { "node" } else { "nodes" };
+            return Err(Error::Network(format!(
+                "the network has {count} {noun}, and an edge needs two; check that \
+                 source and target are the right columns"
+            )));
+        }
+        if let Some(empty) = self.views.iter().find(|view| view.edges.is_empty()) {
+            return Err(empty.without_edges());
+        }
+        // One view after the other, so that only one exists twice: as edges and as matrix.
+        let views = self.views.into_iter().map(|view| view.build(nodes.len())).collect::<Result<_>>()?;
+        Ok(Network::new(nodes, views))
+    }
+}
+
+impl Pending {
+    fn without_edges(&self) -> Error {
+        let EdgeCounts { given, zero_weights, self_loops, .. } = self.counts;
+        let name = &self.name;
+        Error::Network(if given == 0 {
+            format!("view {name:?} has no edges; leave it out")
+        } else {
+            format!(
+                "view {name:?} has no edges: of {given} given, {zero_weights} were dropped as zero weights and \
+                 {self_loops} as self-loops; leave it out or check its columns"
+            )
+        })
+    }
+
+    fn build(self, nodes: usize) -> Result<View> {
+        let Pending { name, directed, duplicates, mut counts, edges } = self;
+        let kept = edges.len();
+        let adjacency = adjacency(edges, nodes, directed, duplicates);
+        if adjacency.values().iter().any(|weight| !weight.is_finite()) {
+            return Err(Error::Network(format!(
+                "view {name:?}: the weights of an edge given more than once add up to infinity; scale them down"
+            )));
+        }
+        let distinct = if directed { adjacency.entries() } else { adjacency.entries() / 2 };
+        counts.duplicates = kept - distinct;
+        Ok(View { name, directed, adjacency, counts })
+    }
+}
+
+impl Network {
+    /// A network of undirected views from edges at hand; nodes are numbered as they are first named.
+    ///
+    /// ```
+    /// use manyview_data::Network;
+    ///
+    /// let network = Network::from_edges(&[
+    ///     ("calls", &[("ann", "bob", 1.0), ("bob", "eve", 2.0)]),
+    ///     ("mails", &[("ann", "eve", 1.0)]),
+    /// ])?;
+    /// assert_eq!((network.nodes().len(), network.views().len()), (3, 2));
+    /// # Ok::<(), manyview_base::error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`NetworkBuilder`].
+    #[allow(clippy::type_complexity)] // plain tuples are what a caller writes down
+    pub fn from_edges(views: &[(&str, &[(&str, &str, f64)])]) -> Result<Network> {
+        let mut builder = NetworkBuilder::new();
+        for (name, edges) in views {
+            let view = builder.add_view(name, false, Duplicates::Sum)?;
+            for (source, target, weight) in *edges {
+                let (source, target) = (builder.node(source.as_bytes())?, builder.node(target.as_bytes())?);
+                builder.add_edge(view, source, target, *weight)?;
+            }
+        }
+        builder.build()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(result: Result<Network>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_pair_in_both_orders_is_one_edge() {
+        let network = Network::from_edges(&[("calls", &[("a", "b", 1.0), ("b", "a", 0.5)])]).unwrap();
+        let view = &network.views()[0];
+        assert_eq!((view.edges(), view.counts.duplicates, view.counts.given), (1, 1, 2));
+        assert_eq!(view.adjacency.values(), [1.5, 1.5]);
+    }
+
+    #[test]
+    fn directions_are_kept_when_asked_for() {
+        let mut builder = NetworkBuilder::with_nodes(["a", "b", "c"]).unwrap();
+        let view = builder.add_view("mails", true, Duplicates::Max).unwrap();
+        for (source, target, weight) in [(0, 1, 1.0), (0, 1, 3.0), (0, 1, 2.0), (1, 0, 4.0)] {
+            builder.add_edge(view, source, target, weight).unwrap();
+        }
+        let network = builder.build().unwrap();
+        let view = &network.views()[0];
+        assert_eq!(view.adjacency.row(0), (&[1][..], &[3.0][..]));
+        assert_eq!(view.adjacency.row(1), (&[0][..], &[4.0][..]));
+        assert_eq!((view.edges(), view.counts.duplicates, view.isolated()), (2, 2, 1));
+    }
+
+    #[test]
+    fn dropped_edges_leave_their_nodes() {
+        let edges: &[_] = &[("a", "a", 1.0), ("b", "c", 0.0), ("a", "d", 1.0), ("d", "d", 0.0)];
+        let network = Network::from_edges(&[("calls", edges)]).unwrap();
+        assert_eq!(network.nodes().iter().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+        let counts = EdgeCounts { given: 4, zero_weights: 1, self_loops: 2, duplicates: 0 };
+        assert_eq!(network.views()[0].counts, counts);
+    }
+
+    #[test]
+    fn networks_from_which_nothing_follows_are_refused() {
+        assert!(message(NetworkBuilder::new().build()).contains("no view"));
+        assert!(message(Network::from_edges(&[("calls", &[("a", "a", 1.0)])])).contains("has 1 node,"));
+        let dropped: &[_] = &[("a", "a", 1.0), ("a", "b", 0.0), ("b", "b", 1.0)];
+        let text = message(Network::from_edges(&[("calls", dropped)]));
+        assert!(
+            text.contains("\"calls\" has no edges: of 3 given, 1 were dropped as zero weights and 2 as"),
+            "{text}"
+        );
+        let text = message(Network::from_edges(&[("calls", &[("a", "b", 1.0)]), ("mails", &[])]));
+        assert_eq!(text, "view \"mails\" has no edges; leave it out");
+        let huge: &[_] = &[("a", "b", f64::MAX), ("a", "b", f64::MAX)];
+        assert!(message(Network::from_edges(&[("calls", huge)])).contains("infinity"));
+    }
+
+    #[test]
+    fn bad_weights_and_numbers_are_refused() {
+        let mut builder = NetworkBuilder::with_nodes(["a", "b"]).unwrap();
+        let view = builder.add_view("calls", false, Duplicates::Sum).unwrap();
+        for weight in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let text = builder.add_edge(view, 0, 1, weight).unwrap_err().to_string();
+            assert!(text.contains(&format!("weight {weight} of the edge a - b")), "{text}");
+        }
+        assert!(builder.add_edge(view, 0, 2, 1.0).unwrap_err().to_string().contains("no node number 2"));
+        assert!(builder.add_edge(9, 0, 1, 1.0).unwrap_err().to_string().contains("no view number 9"));
+    }
+
+    #[test]
+    fn names_of_views_are_unique_and_not_empty() {
+        let mut builder = NetworkBuilder::new();
+        builder.add_view("calls", false, Duplicates::Sum).unwrap();
+        assert!(builder.add_view("calls", true, Duplicates::Sum).is_err());
+        assert!(builder.add_view(" ", false, Duplicates::Sum).is_err());
+        assert!(builder.add_view("a\nb", false, Duplicates::Sum).is_err());
+    }
+
+    #[test]
+    fn fixed_nodes_admit_no_others() {
+        let mut builder = NetworkBuilder::with_nodes(["b", "a"]).unwrap();
+        assert_eq!(builder.node(b"a"), Ok(1));
+        assert_eq!(builder.node(b"c"), Err(NodeError::Unknown("c".into())));
+        assert_eq!(builder.node(b""), Err(NodeError::Empty));
+        let text = NetworkBuilder::with_nodes(["a", "b", "a"]).unwrap_err().to_string();
+        assert_eq!(text, "node \"a\" is given twice");
+    }
+}

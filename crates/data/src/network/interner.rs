@@ -1,0 +1,223 @@
+//! Numbers for node ids, in the order in which they are first seen.
+//!
+//! Invariant: every id is stored once, in the text of [`Nodes`]; a slot of the hash table says where.
+
+use std::hash::Hasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+use super::Nodes;
+use manyview_base::error::Error;
+
+/// Why a node id was refused. The caller knows the place (file and line) and puts it in front.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NodeError {
+    /// There is no text at all.
+    #[error("the node id is empty")]
+    Empty,
+    /// The id contains a line feed or a carriage return.
+    #[error("node id {0:?} contains a line break; nodes.txt holds one id a line")]
+    LineBreak(String),
+    /// The id is not UTF-8.
+    #[error("node id {0:?} is not UTF-8; convert the text, for example with iconv -f latin1 -t utf-8")]
+    NotUtf8(String),
+    /// The set of nodes is fixed and this id is not in it.
+    #[error("node {0:?} is not in the given set of nodes; add it there, or do not fix the set")]
+    Unknown(String),
+    /// The id has more than 4 GB.
+    #[error("a node id of more than 4 GB; is the delimiter right?")]
+    TooLong,
+    /// The id would be one too many for 32-bit node numbers.
+    #[error("more than {} nodes; node numbers have 32 bits", Interner::MOST)]
+    TooMany,
+}
+
+impl From<NodeError> for Error {
+    fn from(error: NodeError) -> Self {
+        Error::Network(error.to_string())
+    }
+}
+
+/// A growing set of ids.
+#[derive(Clone, Debug, Default)]
+pub struct Interner {
+    nodes: Nodes,
+    table: HashTable<Slot>,
+}
+
+/// What the table holds of an id. With a million nodes a look-up is as slow as the cache misses it takes, and a
+/// table of node numbers takes four: the number, its ends, its text. A slot settles ids of up to 8 bytes by
+/// itself and leads others straight to their text.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// The id itself if it fits, else where it starts in the text.
+    word: u64,
+    length: u32,
+    node: u32,
+}
+
+/// The outcome of a look-up.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    hash: u64,
+    /// Its number, if it is known.
+    pub node: Option<u32>,
+}
+
+/// The bytes of an id that fits into a word.
+#[inline]
+fn short(id: &[u8]) -> Option<u64> {
+    // Two overlapping loads of fixed size instead of a loop over bytes; the length tells ids apart that differ in
+    // trailing zeros only.
+    let first = |bytes: &[u8]| bytes.first_chunk().map(|chunk| u64::from(u32::from_le_bytes(*chunk)));
+    let last = |bytes: &[u8]| bytes.last_chunk().map(|chunk| u64::from(u32::from_le_bytes(*chunk)));
+    match id.len() {
+        0..4 => Some(id.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))),
+        4..=8 => Some(first(id)? | last(id)? << 32),
+        _ => None,
+    }
+}
+
+impl Interner {
+    /// The number of ids that fit; one number less than there are stays free as a mark for "none".
+    const MOST: usize = u32::MAX as usize - 1;
+
+    /// The number of ids.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The ids so far.
+    pub fn nodes(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    /// The ids.
+    pub fn into_nodes(self) -> Nodes {
+        self.nodes
+    }
+
+    /// The number of an id that is there already.
+    pub fn find(&self, id: &[u8]) -> Option<u32> {
+        self.find_hashed(id, hash(id))
+    }
+
+    /// The numbers of ids that are there already, in order.
+    ///
+    /// Nothing but look-ups happens between one and the next, so that the processor waits for the memory of
+    /// several at once.
+    pub fn find_all<'a>(&self, ids: impl Iterator<Item = &'a [u8]> + Clone, found: &mut Vec<Found>) {
+        found.clear();
+        found.extend(ids.clone().map(|id| Found { hash: hash(id), node: None }));
+        for (id, found) in ids.zip(found) {
+            found.node = self.find_hashed(id, found.hash);
+        }
+    }
+
+    #[inline]
+    fn find_hashed(&self, id: &[u8], hash: u64) -> Option<u32> {
+        let slot = match short(id) {
+            Some(word) => self.table.find(hash, |slot| slot.word == word && slot.length as usize == id.len()),
+            None => self.table.find(hash, |slot| {
+                slot.length as usize == id.len() && self.nodes.text_at(slot.word as usize, id.len()) == id
+            }),
+        };
+        slot.map(|slot| slot.node)
+    }
+
+    /// The number of an id, which is added if it is new.
+    ///
+    /// Only new ids are checked for being UTF-8: an equal one has passed.
+    pub fn intern(&mut self, id: &[u8]) -> Result<u32, NodeError> {
+        match self.find(id) {
+            Some(node) => Ok(node),
+            None => self.add(id),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, id: &[u8]) -> Result<u32, NodeError> {
+        if id.is_empty() {
+            return Err(NodeError::Empty);
+        }
+        let text = std::str::from_utf8(id).map_err(|_| NodeError::NotUtf8(lossy(id)))?;
+        if memchr::memchr2(b'\n', b'\r', id).is_some() {
+            return Err(NodeError::LineBreak(lossy(id)));
+        }
+        if self.len() >= Self::MOST {
+            return Err(NodeError::TooMany);
+        }
+        let length = u32::try_from(id.len()).map_err(|_| NodeError::TooLong)?;
+        let node = self.len() as u32;
+        let word = short(id).unwrap_or(self.nodes.text_length() as u64);
+        self.nodes.push(text);
+        let nodes = &self.nodes;
+        let rehash = |slot: &Slot| hash(nodes.bytes(slot.node as usize));
+        self.table.insert_unique(hash(id), Slot { word, length, node }, rehash);
+        Ok(node)
+    }
+}
+
+/// The id as far as it can be shown, cut so that a message stays readable.
+pub fn lossy(id: &[u8]) -> String {
+    const SHOWN: usize = 60;
+    let text = String::from_utf8_lossy(id);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+#[inline]
+fn hash(id: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(id);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_follow_the_order_of_first_sight() {
+        let mut interner = Interner::default();
+        let numbers: Vec<u32> = ["007", "7", "naïve 猫", "007", "#rust"]
+            .iter()
+            .map(|id| interner.intern(id.as_bytes()).unwrap())
+            .collect();
+        assert_eq!(numbers, [0, 1, 2, 0, 3]);
+        assert_eq!(interner.find(b"7"), Some(1));
+        assert_eq!(interner.find(b"8"), None);
+        assert_eq!(interner.into_nodes().iter().collect::<Vec<_>>(), ["007", "7", "naïve 猫", "#rust"]);
+    }
+
+    #[test]
+    fn many_ids_survive_the_growth_of_the_table() {
+        let mut interner = Interner::default();
+        for number in 0..5000u32 {
+            assert_eq!(interner.intern(number.to_string().as_bytes()), Ok(number));
+        }
+        for number in 0..5000u32 {
+            assert_eq!(interner.find(number.to_string().as_bytes()), Some(number));
+        }
+    }
+
+    #[test]
+    fn ids_that_nodes_txt_cannot_hold_are_refused() {
+        let mut interner = Interner::default();
+        assert_eq!(interner.intern(b""), Err(NodeError::Empty));
+        assert_eq!(interner.intern(b"a\nb"), Err(NodeError::LineBreak("a\nb".into())));
+        assert_eq!(interner.intern(b"a\r"), Err(NodeError::LineBreak("a\r".into())));
+        let error = interner.intern(b"caf\xe9").unwrap_err();
+        assert!(error.to_string().contains("iconv -f latin1"), "{error}");
+        assert_eq!(interner.len(), 0);
+    }
+
+    #[test]
+    fn long_ids_are_cut_in_messages() {
+        assert_eq!(lossy(&[b'a'; 100]).chars().count(), 61);
+    }
+}

@@ -1,0 +1,127 @@
+//! Which node was meant: exact look-up, and names near to one that is not there.
+//!
+//! Near is: the same but for case, else few slips of the keyboard away (letters put in, left out, replaced or
+//! swapped), else beginning with what was typed.
+
+use super::{Nodes, lossy};
+use manyview_base::error::{Error, Result};
+
+/// A sentence with more would not be read.
+const SUGGESTED: usize = 3;
+
+/// Longer ids are not compared letter by letter.
+const LONGEST: usize = 200;
+
+impl Nodes {
+    /// The row of an id.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        (0..self.len()).find(|&node| self.bytes(node) == id.as_bytes())
+    }
+
+    /// The row of an id that somebody typed.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with names that are near, when there is no such node.
+    pub fn look_up(&self, id: &str) -> Result<usize> {
+        self.find(id).ok_or_else(|| {
+            let near: Vec<String> = self.near(id).into_iter().map(|id| format!("{id:?}")).collect();
+            let advice = match near.as_slice() {
+                [] => "nodes.txt lists all nodes".into(),
+                [one] => format!("did you mean {one}?"),
+                [first @ .., last] => format!("did you mean {} or {last}?", first.join(", ")),
+            };
+            Error::Config(format!("no node is called {:?}; {advice}", lossy(id.as_bytes())))
+        })
+    }
+
+    /// The ids nearest to a text, the nearest first; among equals the first in row order.
+    fn near(&self, typed: &str) -> Vec<&str> {
+        let wanted: Vec<char> = typed.to_lowercase().chars().collect();
+        if wanted.is_empty() || wanted.len() > LONGEST {
+            return Vec::new();
+        }
+        let limit = (wanted.len() / 3).clamp(1, 3);
+        let mut found: Vec<(usize, &str)> = Vec::new();
+        for id in self.iter().filter(|id| id.len() <= 4 * LONGEST) {
+            let letters: Vec<char> = id.to_lowercase().chars().collect();
+            let distance = match slips(&wanted, &letters, limit) {
+                Some(slips) => slips,
+                None if letters.starts_with(&wanted) => limit + 1,
+                None => continue,
+            };
+            if found.len() == SUGGESTED && found[SUGGESTED - 1].0 <= distance {
+                continue;
+            }
+            found.insert(found.partition_point(|other| other.0 <= distance), (distance, id));
+            found.truncate(SUGGESTED);
+        }
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+/// How many slips lead from one text to the other, if not more than `limit`.
+fn slips(a: &[char], b: &[char], limit: usize) -> Option<usize> {
+    if a.len().abs_diff(b.len()) > limit {
+        return None;
+    }
+    // Rows i - 2, i - 1 and i of the table of distances between beginnings of the two.
+    let (mut before, mut last) = (vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<usize>>());
+    let mut now = last.clone();
+    for i in 1..=a.len() {
+        now[0] = i;
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            now[j] = replaced.min(last[j] + 1).min(now[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                now[j] = now[j].min(before[j - 2] + 1);
+            }
+        }
+        (before, last, now) = (last, now, before);
+    }
+    Some(last[b.len()]).filter(|&slips| slips <= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes(ids: &[&str]) -> Nodes {
+        let mut nodes = Nodes::default();
+        ids.iter().for_each(|id| nodes.push(id));
+        nodes
+    }
+
+    fn said(ids: &[&str], typed: &str) -> String {
+        nodes(ids).look_up(typed).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn ids_are_found_as_they_are() {
+        let nodes = nodes(&["ann", "Ann", ""]);
+        assert_eq!((nodes.find("Ann"), nodes.find("a"), nodes.find("")), (Some(1), None, Some(2)));
+    }
+
+    #[test]
+    fn near_names_are_offered_nearest_first() {
+        let ids = ["TP53", "TP63", "BRCA1", "BRCA2", "tp53-like"];
+        assert_eq!(
+            said(&ids, "tp53"),
+            "no node is called \"tp53\"; did you mean \"TP53\", \"TP63\" or \"tp53-like\"?"
+        );
+        assert_eq!(said(&ids, "BRAC1"), "no node is called \"BRAC1\"; did you mean \"BRCA1\"?");
+        assert_eq!(said(&ids, "xyzzy"), "no node is called \"xyzzy\"; nodes.txt lists all nodes");
+    }
+
+    #[test]
+    fn slips_are_counted() {
+        let count = |a: &str, b: &str| {
+            let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<_>>());
+            slips(&a, &b, 9)
+        };
+        let cases =
+            [("", "", 0), ("a", "", 1), ("abcd", "acbd", 1), ("kitten", "sitting", 3), ("ab", "ba", 1)];
+        for (a, b, expected) in cases {
+            assert_eq!((count(a, b), count(b, a)), (Some(expected), Some(expected)), "{a} {b}");
+        }
+    }
+}

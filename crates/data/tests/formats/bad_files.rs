@@ -1,0 +1,152 @@
+//! What is said of lines and files that cannot be read.
+
+use std::fs;
+use std::ops::ControlFlow;
+
+use manyview_data::io::{ReadOptions, Source, ViewSource, read_network};
+
+use super::support::{Folder, failure};
+
+#[test]
+fn bad_lines_get_a_sentence() {
+    for (name, bytes, expected) in [
+        (
+            "calls.tsv",
+            &b"a\tb\t1\na\tc\t0,5\n"[..],
+            "calls.tsv:2: weight \"0,5\" is not a number (use a point: 0.5)",
+        ),
+        ("calls.csv", b"a;b;0,5\n", "calls.csv:1: weight \"0,5\" is not a number (use a point: 0.5)"),
+        (
+            "calls.tsv",
+            b"# x\n\na\tb\t-1\n",
+            "calls.tsv:3: weight \"-1\" is negative; weights must be at least 0",
+        ),
+        (
+            "calls.tsv",
+            b"a\tb\tNaN\n",
+            "calls.tsv:1: weight \"NaN\" is not finite; weights must be finite numbers of at least 0",
+        ),
+        (
+            "calls.tsv",
+            b"a\tb\t1\na\tb\t-inf\n",
+            "calls.tsv:2: weight \"-inf\" is not finite; weights must be finite numbers of at least 0",
+        ),
+        (
+            "calls.tsv",
+            b"a\tb\tfriend\n",
+            "calls.tsv:1: weight \"friend\" is not a number (--unweighted ignores weights; --relation 3 splits the table by this column)",
+        ),
+        (
+            "calls.csv",
+            b"source,target,weight\na,b,heavy\n",
+            "calls.csv:2: weight \"heavy\" is not a number (--unweighted ignores weights)",
+        ),
+        (
+            "calls.tsv",
+            b"a\tb\t\n",
+            "calls.tsv:1: the weight is empty; expected a number (--unweighted ignores weights)",
+        ),
+        (
+            "calls.tsv",
+            b"a b\nb c\n",
+            "calls.tsv:1: one field where source and target are expected, separated by tabs; if blanks separate them, say --delimiter space",
+        ),
+        (
+            "calls.tsv",
+            b"a\tb\nb,c\n",
+            "calls.tsv:2: one field where source and target are expected, separated by tabs; if commas separate them, say --delimiter comma",
+        ),
+        (
+            "calls.csv",
+            b"a\tb\n",
+            "calls.csv:1: one field where source and target are expected, separated by commas; if tabs separate them, say --delimiter tab",
+        ),
+        ("calls.tsv", b"a\tb\t1\nb\tc\n", "calls.tsv:2: 2 fields where 3 are expected, separated by tabs"),
+        (
+            "calls.tsv",
+            b"a\tb\nb\tc\t0.5\n",
+            "calls.tsv:2: more fields than the 2 of the first line; give every line a weight, or none (--unweighted ignores further fields)",
+        ),
+        ("calls.tsv", b"a\tb\n\tc\n", "calls.tsv:2: the source is empty; expected a node id in column 1"),
+        ("calls.csv", b"a,b\nc, \n", "calls.csv:2: the target is empty; expected a node id in column 2"),
+        (
+            "calls.csv",
+            b"a,b\n\"x\ny\",b\n",
+            "calls.csv:2: node id \"x\\ny\" contains a line break; nodes.txt holds one id a line",
+        ),
+        (
+            "calls.csv",
+            b"a,b\nc,\"d\ne,f\n",
+            "calls.csv:2: a quote opens in this line and is never closed; close it, or double quotes that are meant as such (\"\")",
+        ),
+        (
+            "calls.tsv",
+            b"a\tb\nc\tcaf\xe9\n",
+            "calls.tsv:2: node id \"caf\u{fffd}\" is not UTF-8; convert the text, for example with iconv -f latin1 -t utf-8",
+        ),
+    ] {
+        assert_eq!(failure(name, bytes), expected);
+    }
+}
+
+#[test]
+fn the_first_bad_line_is_the_one_reported() {
+    for later in ["a\tb\tx\n", "a\n", "\tb\t1\n"] {
+        let bytes = format!("a\tb\t1\na\t\t1\na\tb\t1\n{later}");
+        assert!(failure("calls.tsv", bytes.as_bytes()).starts_with("calls.tsv:2: the target is empty"));
+    }
+    assert!(failure("calls.csv", b"a,b\n,c\na,\"d\n").starts_with("calls.csv:2: the source is empty"));
+}
+
+#[test]
+fn bad_files_get_a_sentence() {
+    for (name, bytes, expected) in [
+        (
+            "calls.tsv",
+            &b""[..],
+            "calls.tsv: no edges: the file is empty or has comments only; leave it out or check where it comes from",
+        ),
+        (
+            "calls.tsv",
+            b"# nothing\n\n",
+            "calls.tsv: no edges: the file is empty or has comments only; leave it out or check where it comes from",
+        ),
+        (
+            "calls.tsv",
+            b"source\ttarget\n",
+            "calls.tsv: no edges: the file has nothing but a header (--header no reads it as an edge)",
+        ),
+        (
+            "calls.tsv",
+            b"\xff\xfea\0\t\0b\0",
+            "calls.tsv: is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8",
+        ),
+        (
+            "calls.tsv",
+            b"a\tb\nc\td\0\n",
+            "calls.tsv: holds zero bytes and is not text; expected lines of edges in UTF-8 (iconv -f utf-16le -t utf-8 converts UTF-16)",
+        ),
+        (
+            "calls.tsv",
+            b"a\ta\n",
+            "the network has 1 node, and an edge needs two; check that source and target are the right columns",
+        ),
+        (
+            "calls.tsv",
+            b"a\ta\t1\na\tb\t0\n",
+            "view \"calls\" has no edges: of 2 given, 1 were dropped as zero weights and 1 as self-loops; leave it out or check its columns",
+        ),
+    ] {
+        assert_eq!(failure(name, bytes), expected);
+    }
+    let folder = Folder::new(&[]);
+    assert_eq!(
+        folder.failure(&["none.tsv"], &ReadOptions::default()),
+        "none.tsv: no such file or folder; check the path"
+    );
+    fs::create_dir(folder.path("calls.tsv")).unwrap();
+    let source = Source::Views(vec![ViewSource { name: "calls".into(), path: folder.path("calls.tsv") }]);
+    let error =
+        read_network(&source, &ReadOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
+    assert!(error.to_string().ends_with("is a folder where a file is expected"), "{error}");
+}

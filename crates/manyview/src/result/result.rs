@@ -1,0 +1,322 @@
+//! Reads a finished result back: the folder that `manyview embed` wrote.
+//!
+//! Invariant: what is opened belongs together. There is a row for each id, every number is finite, and the parts of
+//! `run.json` lie within the columns and name its views.
+
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+
+use super::method_run::PartRecord;
+use super::run::RunSeconds;
+use manyview_base::error::{Error, Result};
+use manyview_core::stages::{StageRecord, ViewRecord};
+use manyview_data::embedding::{Embedding, Part};
+use manyview_data::io::{NpyMatrix, read_npy};
+use manyview_data::network::{Interner, Nodes};
+use manyview_data::overlap::Overlap;
+
+/// A result with its record.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The vectors, and which columns came from where.
+    pub embedding: Embedding,
+    /// `run.json`.
+    pub run: FinishedRun,
+}
+
+/// What `run.json` says; `docs/formats.md` describes the fields.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct FinishedRun {
+    /// Version of manyview.
+    pub version: String,
+    /// The command as typed.
+    pub command: String,
+    /// The method.
+    pub method: String,
+    /// Every setting and its value, in the order of the file.
+    #[serde(deserialize_with = "settings")]
+    pub config: Vec<(String, String)>,
+    /// What went in.
+    pub network: FinishedNetwork,
+    /// The stages as they ran; other methods have none.
+    #[serde(default)]
+    pub stages: Vec<StageRecord>,
+    /// Which columns came from where, of methods that have no stages.
+    #[serde(default)]
+    pub parts: Vec<PartRecord>,
+    /// What a person should read.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    /// Wall time.
+    pub seconds: RunSeconds,
+    /// Threads that ran.
+    pub threads: usize,
+    /// Most memory held at once, where known.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// What `run.json` says about the network.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct FinishedNetwork {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// The views, in order.
+    pub views: Vec<ViewRecord>,
+    /// How far each two views agree; empty in files of versions that did not look.
+    #[serde(default)]
+    pub overlap: Vec<Overlap>,
+}
+
+impl FinishedRun {
+    /// The value of a setting.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        self.config.iter().find(|setting| setting.0 == name).map(|setting| setting.1.as_str())
+    }
+
+    /// Why shares of a vector cannot be compared, where they cannot: columns of different stages have no common scale.
+    pub fn scale_note(&self) -> Option<String> {
+        let scale = self.setting("scale").filter(|&scale| scale != "balanced")?;
+        Some(format!(
+            "the columns of this result have the scale {scale:?}, so shares of different stages cannot be compared; embed \
+             with --scale balanced for those that can"
+        ))
+    }
+}
+
+impl Finished {
+    /// Opens a folder with `embedding.npy`, `nodes.txt` and `run.json`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be read; [`Error::Parse`] when one is damaged; [`Error::Network`] when a
+    /// file is missing, a number is not finite, or the files do not belong together.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let place = folder.display();
+        for name in ["run.json", "nodes.txt", "embedding.npy"] {
+            let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+            if fs::metadata(folder.join(name)).is_err_and(|error| missing(&error)) {
+                return Err(Error::Network(format!(
+                    "{place} is no result: {name} is not there; give the folder that manyview embed wrote with -o"
+                )));
+            }
+        }
+        let run = read_run(&folder.join("run.json"))?;
+        let nodes = read_ids(&folder.join("nodes.txt"))?;
+        let NpyMatrix { rows, dim, values } = read_npy(&folder.join("embedding.npy"))?;
+        let apart = |what: String| {
+            Error::Network(format!(
+                "{place}: the files do not belong together: {what}; take all three from one run of manyview embed"
+            ))
+        };
+        if rows != nodes.len() {
+            let ids = nodes.len();
+            return Err(apart(format!("embedding.npy has {rows} rows and nodes.txt {ids} ids")));
+        }
+        if run.network.nodes != rows {
+            let claimed = run.network.nodes;
+            return Err(apart(format!(
+                "embedding.npy has {rows} rows and run.json speaks of {claimed} nodes"
+            )));
+        }
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            let (id, column, value) = (nodes.id(at / dim), at % dim, values[at]);
+            return Err(Error::Network(format!(
+                "{}: the vector of node {id:?} is not finite: column {column} is {value}; compute the embedding again",
+                folder.join("embedding.npy").display()
+            )));
+        }
+        let staged = run.stages.iter().map(|stage| {
+            let what = format!("stage {} of run.json", stage.stage);
+            let columns = columns(&what, stage.columns, stage.view.as_ref(), &run, dim)?;
+            Ok(Part { stage: stage.stage, kind: stage.kind, view: stage.view.clone(), columns })
+        });
+        let others = run.parts.iter().map(|of| {
+            let columns = columns("a part of run.json", of.columns, of.view.as_ref(), &run, dim)?;
+            Ok(manyview_baselines::part(of.view.as_deref(), columns))
+        });
+        let parts = staged.chain(others).collect::<Result<_, _>>();
+        let embedding = Embedding::new(nodes, dim, values, parts.map_err(apart)?);
+        Ok(Finished { embedding, run })
+    }
+}
+
+/// The columns of a stage or part, or what is wrong with them.
+fn columns(
+    what: &str,
+    [from, to]: [usize; 2],
+    view: Option<&String>,
+    run: &FinishedRun,
+    dim: usize,
+) -> Result<Range<usize>, String> {
+    if from > to || to > dim {
+        return Err(format!("{what} has columns {from} to {to} and embedding.npy has {dim}"));
+    }
+    if let Some(view) = view
+        && run.network.views.iter().all(|known| known.name != *view)
+    {
+        return Err(format!("{what} is of view {view:?}, which its network lacks"));
+    }
+    Ok(from..to)
+}
+
+fn read_run(path: &Path) -> Result<FinishedRun> {
+    let text = fs::read(path).map_err(|error| Error::io(path, error))?;
+    serde_json::from_slice(&text).map_err(|error| {
+        let (place, advice) = (path.display(), "is it the run.json of manyview embed, and whole?");
+        Error::parse(format!("{place}:{}", error.line()), format!("not as expected: {error}; {advice}"))
+    })
+}
+
+/// Reads `nodes.txt`: each line is an id to the last byte. (A node file of a person may be laxer; see `read`.)
+fn read_ids(path: &Path) -> Result<Nodes> {
+    let text = fs::read(path).map_err(|error| Error::io(path, error))?;
+    let mut ids = Interner::default();
+    let text = text.strip_suffix(b"\n").unwrap_or(&text);
+    if text.is_empty() {
+        return Err(Error::parse(path.display().to_string(), "no nodes: expected one id a line"));
+    }
+    for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
+        let id = line.strip_suffix(b"\r").unwrap_or(line);
+        let place = || format!("{}:{}", path.display(), number + 1);
+        let node = ids.intern(id).map_err(|error| Error::parse(place(), error.to_string()))? as usize;
+        if node < number {
+            let sentence = format!(
+                "node {:?} is in line {} already; each id is one row",
+                ids.nodes().id(node),
+                node + 1
+            );
+            return Err(Error::parse(place(), sentence));
+        }
+    }
+    Ok(ids.into_nodes())
+}
+
+/// A JSON object as names and plain words, in the order of the file.
+fn settings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, String)>, D::Error> {
+    struct InOrder;
+    impl<'de> Visitor<'de> for InOrder {
+        type Value = Vec<(String, String)>;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object of settings")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = Vec::new();
+            while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                found.push((name, value.0));
+            }
+            Ok(found)
+        }
+    }
+    deserializer.deserialize_map(InOrder)
+}
+
+/// The value of a setting in plain words.
+struct Value(String);
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Value(match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::Null => "not given".into(),
+            serde_json::Value::Bool(yes) => if yes { "yes" } else { "no" }.into(),
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manyview_data::embedding::Kind;
+    use manyview_data::io::write_npy;
+
+    const RUN: &str = r#"{"version": "0", "command": "manyview embed x", "method": "mnmf",
+        "config": {"stages": 2, "dim": 3, "scale": "balanced", "threads": null, "unique_first": false},
+        "network": {"nodes": 2, "views": [{"name": "a", "edges": 1, "isolated": 0, "entries": 2, "squared_norm": 1}]},
+        "stages": [
+            {"stage": 1, "kind": "consensus", "consensus": "pooled", "view": null, "columns": [0, 2], "iterations": 3,
+             "converged": true, "seconds": 0.1, "weights": {"a": 1}, "residual": {"a": 0.5}, "entries": {"a": 2}},
+            {"stage": 2, "kind": "unique", "consensus": null, "view": "a", "columns": [2, 3], "iterations": 3,
+             "converged": true, "seconds": 0.1, "weights": {"a": 1}, "residual": {"a": 0.1}, "entries": {"a": 2}}],
+        "warnings": [], "seconds": {"read": 0, "proximity": 0, "factorize": 0, "write": 0, "total": 0}, "threads": 1}"#;
+
+    fn written(run: &str, ids: &str, rows: usize, values: &[f32]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("run.json"), run).unwrap();
+        fs::write(folder.path().join("nodes.txt"), ids).unwrap();
+        write_npy(&folder.path().join("embedding.npy"), rows, values.len() / rows, values).unwrap();
+        folder
+    }
+
+    fn refused(run: &str, ids: &str, rows: usize, values: &[f32]) -> String {
+        Finished::open(written(run, ids, rows, values).path()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_result_comes_back() {
+        let folder = written(RUN, "a b\nc\td\n", 2, &[1.0; 6]);
+        let Finished { embedding, run } = Finished::open(folder.path()).unwrap();
+        assert_eq!(embedding.nodes().iter().collect::<Vec<_>>(), ["a b", "c\td"]);
+        let last = &embedding.parts()[1];
+        assert_eq!((last.stage, last.kind, last.view.as_deref()), (2, Kind::Unique, Some("a")));
+        assert_eq!(last.columns, 2..3);
+        let names: Vec<&str> = run.config.iter().map(|setting| setting.0.as_str()).collect();
+        assert_eq!(names, ["stages", "dim", "scale", "threads", "unique_first"]);
+        assert_eq!((run.setting("threads"), run.setting("unique_first")), (Some("not given"), Some("no")));
+        assert_eq!(run.scale_note(), None);
+        let raw = written(&RUN.replace("balanced", "raw"), "a\nb\n", 2, &[1.0; 6]);
+        assert!(Finished::open(raw.path()).unwrap().run.scale_note().unwrap().contains("the scale \"raw\""));
+    }
+
+    #[test]
+    fn results_of_other_methods_come_back_too() {
+        let run = r#"{"version": "0", "command": "manyview embed x", "method": "netmf", "config": {"dim": 3},
+            "network": {"nodes": 2, "views": [{"name": "a", "edges": 1, "isolated": 0}], "overlap": []},
+            "parts": [{"view": null, "columns": [0, 1]}, {"view": "a", "columns": [1, 3]}], "warnings": [],
+            "seconds": {"read": 0, "fit": 2, "write": 0, "total": 3}, "threads": 1, "ranks": 1}"#;
+        let Finished { embedding, run } =
+            Finished::open(written(run, "x\ny\n", 2, &[1.0; 6]).path()).unwrap();
+        let parts: Vec<_> = embedding.parts().iter().map(|part| (part.kind, part.columns.clone())).collect();
+        assert_eq!(parts, [(Kind::Consensus, 0..1), (Kind::Unique, 1..3)]);
+        assert_eq!((run.seconds.proximity, run.seconds.factorize), (0.0, 2.0));
+    }
+
+    #[test]
+    fn files_of_two_runs_are_told_apart() {
+        let told = refused(RUN, "a\nb\nc\n", 2, &[1.0; 6]);
+        assert!(
+            told.contains("embedding.npy has 2 rows and nodes.txt 3 ids; take all three from one run"),
+            "{told}"
+        );
+        let told = refused(RUN, "a\nb\nc\n", 3, &[1.0; 9]);
+        assert!(told.contains("embedding.npy has 3 rows and run.json speaks of 2 nodes"), "{told}");
+        let told = refused(RUN, "a\nb\n", 2, &[1.0; 4]);
+        assert!(told.contains("stage 2 of run.json has columns 2 to 3 and embedding.npy has 2"), "{told}");
+        let told = refused(&RUN.replace(r#""view": "a""#, r#""view": "b""#), "a\nb\n", 2, &[1.0; 6]);
+        assert!(told.contains("is of view \"b\", which its network lacks"), "{told}");
+    }
+
+    #[test]
+    fn damaged_files_get_a_sentence() {
+        let told = refused(RUN, "a\nb\n", 2, &[1.0, 1.0, 1.0, 1.0, f32::NAN, 1.0]);
+        assert!(told.contains("the vector of node \"b\" is not finite: column 1 is NaN"), "{told}");
+        let told = refused("{\"version\": 1}", "a\nb\n", 2, &[1.0; 6]);
+        assert!(told.contains("run.json:1: not as expected") && told.contains("manyview embed"), "{told}");
+        let told = refused(RUN, "a\na\n", 2, &[1.0; 6]);
+        assert!(told.contains("nodes.txt:2: node \"a\" is in line 1 already"), "{told}");
+        assert!(refused(RUN, "", 2, &[1.0; 6]).contains("no nodes"));
+    }
+
+    #[test]
+    fn a_folder_without_a_result_is_told() {
+        let folder = written(RUN, "a\nb\n", 2, &[1.0; 6]);
+        for name in ["embedding.npy", "nodes.txt", "run.json"] {
+            fs::remove_file(folder.path().join(name)).unwrap();
+            let told = Finished::open(folder.path()).unwrap_err().to_string();
+            assert!(told.contains(&format!("is no result: {name} is not there")), "{told}");
+        }
+    }
+}
