@@ -6,6 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::message::{Message, Notation};
+
 /// What can go wrong; not converging is not among it (the result tells).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -24,17 +26,17 @@ pub enum Error {
         /// File and line, `calls.tsv:17`.
         place: String,
         /// What was found, what was expected, and what to do.
-        message: String,
+        message: Message,
     },
     /// A setting, or a combination of settings, cannot work.
     #[error("{0}")]
-    Config(String),
+    Config(Message),
     /// The data can be read, but nothing can be computed from them.
     #[error("{0}")]
-    Network(String),
+    Network(Message),
     /// The work would take more memory than there is, or than was allowed.
     #[error("{0}")]
-    TooLarge(String),
+    TooLarge(Message),
     /// The observer asked for an end.
     #[error("interrupted")]
     Interrupted,
@@ -50,8 +52,34 @@ impl Error {
     }
 
     /// An error at a place in a file.
-    pub fn parse(place: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn parse(place: impl Into<String>, message: impl Into<Message>) -> Self {
         Error::Parse { place: place.into(), message: message.into() }
+    }
+
+    /// A setting, or a combination of settings, that cannot work.
+    pub fn config(message: impl Into<Message>) -> Self {
+        Error::Config(message.into())
+    }
+
+    /// Data that nothing can be computed from.
+    pub fn network(message: impl Into<Message>) -> Self {
+        Error::Network(message.into())
+    }
+
+    /// Work that would take too much memory.
+    pub fn too_large(message: impl Into<Message>) -> Self {
+        Error::TooLarge(message.into())
+    }
+
+    /// The text for a front end, with settings in its notation.
+    pub fn in_notation(&self, notation: Notation) -> String {
+        match self {
+            Error::Parse { place, message } => format!("{place}: {}", message.in_notation(notation)),
+            Error::Config(message) | Error::Network(message) | Error::TooLarge(message) => {
+                message.in_notation(notation)
+            }
+            Error::Io { .. } | Error::Interrupted => self.to_string(),
+        }
     }
 }
 

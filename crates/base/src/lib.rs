@@ -5,6 +5,7 @@
 pub mod error;
 pub mod linalg;
 pub mod memory;
+pub mod message;
 pub mod parallel;
 pub mod random;
 pub mod sampling;

@@ -21,10 +21,8 @@ const MOST_THREADS: usize = 4096;
 /// Refuses numbers of threads that make no sense.
 pub fn check_threads(threads: Option<usize>) -> Result<()> {
     match threads {
-        Some(0) => {
-            Err(Error::Config("threads = 0: give at least 1, or leave it out to use all cores".into()))
-        }
-        Some(threads) if threads > MOST_THREADS => Err(Error::Config(format!(
+        Some(0) => Err(Error::config("threads = 0: give at least 1, or leave it out to use all cores")),
+        Some(threads) if threads > MOST_THREADS => Err(Error::config(format!(
             "threads = {threads} is more than {MOST_THREADS}; leave it out to use all cores"
         ))),
         _ => Ok(()),
@@ -43,7 +41,7 @@ impl Pool {
         check_threads(threads)?;
         let builder = rayon::ThreadPoolBuilder::new().thread_name(|index| format!("manyview-{index}"));
         let pool = builder.num_threads(threads.unwrap_or(0)).build();
-        let pool = pool.map_err(|error| Error::Config(format!("cannot start the threads: {error}")))?;
+        let pool = pool.map_err(|error| Error::config(format!("cannot start the threads: {error}")))?;
         Ok(Pool { pool })
     }
 

@@ -154,11 +154,11 @@ impl Turns {
 /// Refuses settings that all methods on edges have.
 pub(super) fn check(negative: usize, rate: f64) -> Result<()> {
     if negative == 0 || negative > 1000 {
-        return Err(Error::Config(format!("negative = {negative} makes no sense; the usual choice is 5")));
+        return Err(Error::config(format!("negative = {negative} makes no sense; the usual choice is 5")));
     }
     // Above 1 a step overshoots what it aims at.
     if !(rate > 0.0 && rate <= 1.0) {
-        return Err(Error::Config(format!(
+        return Err(Error::config(format!(
             "rate = {rate} is not above 0 and up to 1; the usual choice is 0.025"
         )));
     }
@@ -177,7 +177,7 @@ pub(super) fn samples_of(given: Option<usize>, nodes: usize) -> usize {
 /// Refuses numbers of samples that make no sense.
 pub(super) fn check_samples(given: Option<usize>) -> Result<()> {
     match given {
-        Some(samples) if samples == 0 || samples > 1 << 50 => Err(Error::Config(format!(
+        Some(samples) if samples == 0 || samples > 1 << 50 => Err(Error::config(format!(
             "samples = {samples} makes no sense; the usual choice is {SAMPLES_OF_NODE} for each node"
         ))),
         _ => Ok(()),

@@ -99,7 +99,7 @@ macro_rules! register {
         impl Settings {
             fn new(method: Method, preset: Preset, values: &Map<String, Value>) -> Result<Self> {
                 match method {
-                    Method::Mnmf => Err(Error::Config("mnmf is set by a Config of its own".into())),
+                    Method::Mnmf => Err(Error::config("mnmf is set by a Config of its own")),
                     $(Method::$variant => laid_over(method, preset, values).map(Settings::$variant),)*
                 }
             }
@@ -253,7 +253,7 @@ impl Model {
     pub fn check(&self) -> Result<()> {
         if self.dim == 0 || self.dim > 1 << 20 {
             let dim = self.dim;
-            return Err(Error::Config(format!("dim = {dim} makes no sense; the usual choice is --dim 256")));
+            return Err(Error::config(format!("dim = {dim} makes no sense; the usual choice is --dim 256")));
         }
         parallel::check_threads(self.threads)?;
         self.settings.check()
@@ -290,7 +290,7 @@ impl Model {
     fn check_numbers(&self, found: &mut Found) -> Result<()> {
         let method = self.method().name();
         if found.vectors.iter().any(|x| !x.is_finite()) {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "{method} ran beyond all numbers with these settings; bring them nearer to the usual ones, first a lower rate"
             )));
         }
@@ -309,7 +309,7 @@ fn laid_over<R: Rival>(method: Method, preset: Preset, values: &Map<String, Valu
         Preset::Default => R::default(),
         Preset::Paper => R::paper(),
         Preset::Authors => {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "{} has no preset \"authors\", which is one of mnmf; use paper or default",
                 method.name()
             )));
@@ -321,7 +321,7 @@ fn laid_over<R: Rival>(method: Method, preset: Preset, values: &Map<String, Valu
     if let Some(unknown) = values.keys().find(|name| !base.contains_key(*name)) {
         let known: String = base.keys().map(|name| format!(", {name}")).collect();
         let method = method.name();
-        return Err(Error::Config(format!(
+        return Err(Error::config(format!(
             "{method} has no setting {unknown:?}; it has dim, seed, threads{known}"
         )));
     }
@@ -334,13 +334,13 @@ fn laid_over<R: Rival>(method: Method, preset: Preset, values: &Map<String, Valu
         let alone = |name: &String, value: &Value| laid(&mut std::iter::once((name, value))).err();
         // The error does not name the setting; the one that does not fit alone is it.
         let Some((name, value)) = values.iter().find(|(name, value)| alone(name, value).is_some()) else {
-            return Error::Config(format!("the settings of {} do not fit: {error}", method.name()));
+            return Error::config(format!("the settings of {} do not fit: {error}", method.name()));
         };
         // No choice has the empty name, and the error for it tells all names; that for a number would not.
         let empty = Value::from("");
         let asked = if base[name].is_string() { &empty } else { value };
         let error = alone(name, asked).unwrap_or(error);
-        Error::Config(wrong::sentence(name, value, &error.to_string()))
+        Error::config(wrong::sentence(name, value, &error.to_string()))
     })
 }
 
@@ -348,7 +348,7 @@ fn laid_over<R: Rival>(method: Method, preset: Preset, values: &Map<String, Valu
 fn take<T: DeserializeOwned>(values: &mut Map<String, Value>, name: &str, place: &mut T) -> Result<()> {
     if let Some(value) = values.remove(name) {
         *place = serde_json::from_value(value.clone())
-            .map_err(|error| Error::Config(wrong::sentence(name, &value, &error.to_string())))?;
+            .map_err(|error| Error::config(wrong::sentence(name, &value, &error.to_string())))?;
     }
     Ok(())
 }

@@ -40,8 +40,8 @@ impl Rival for Metapath2Vec {
 
     fn check(&self) -> Result<()> {
         if self.metapath.as_ref().is_some_and(Vec::is_empty) {
-            return Err(Error::Config(
-                "metapath has no view: name at least one, or leave it out to take all in turn".into(),
+            return Err(Error::config(
+                "metapath has no view: name at least one, or leave it out to take all in turn",
             ));
         }
         self.skip_gram.check()
@@ -66,7 +66,7 @@ impl Metapath2Vec {
         let find = |name: &String| {
             network.views().iter().find(|view| view.name == *name).ok_or_else(|| {
                 let known: Vec<&str> = network.views().iter().map(|view| view.name.as_str()).collect();
-                Error::Config(format!(
+                Error::config(format!(
                     "metapath names {name:?}, which is no view; there are {}",
                     known.join(", ")
                 ))

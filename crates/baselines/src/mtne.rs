@@ -86,7 +86,7 @@ impl Rival for MtneC {
         edges::check_samples(self.samples)?;
         edges::check(self.negative, self.rate)?;
         if !(1..=2).contains(&self.order) {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "order = {} is neither 1 nor 2; the default is 1",
                 self.order
             )));
@@ -94,7 +94,7 @@ impl Rival for MtneC {
         // Above 1 a step would turn a vector around.
         if !(self.decay >= 0.0 && self.decay * self.rate <= 1.0) {
             let decay = self.decay;
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "decay = {decay} is not from 0 to 1 / rate; the default is 0.0001"
             )));
         }
@@ -122,7 +122,7 @@ impl Widths {
     fn split(dim: usize, views: usize) -> Result<Self> {
         let own = dim / (views + 1);
         if own == 0 {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "dim = {dim} is too small for {views} views: a common column and one for each, {} in all",
                 views + 1
             )));

@@ -79,7 +79,7 @@ pub struct NetMfConcat {
 
 fn check_iterations(iterations: usize) -> Result<()> {
     if iterations > MOST_ITERATIONS {
-        return Err(Error::Config(format!(
+        return Err(Error::config(format!(
             "iterations = {iterations} is more than {MOST_ITERATIONS}; the usual choice is {ITERATIONS}"
         )));
     }
@@ -195,7 +195,7 @@ impl Rival for NetMfConcat {
     fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let (dim, views) = (task.dim, task.network.views().len());
         if dim < views {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "dim = {dim} is too small for {views} views: netmf-concat needs a column for each"
             )));
         }

@@ -81,7 +81,7 @@ impl SkipGram {
     pub(super) fn check(&self) -> Result<()> {
         let at_least = |name: &str, value: usize, least: usize, usual: &str| {
             let told = || format!("{name} = {value} is too small: at least {least}; {usual}");
-            if value < least { Err(Error::Config(told())) } else { Ok(()) }
+            if value < least { Err(Error::config(told())) } else { Ok(()) }
         };
         at_least("walks", self.walks, 1, "the papers use 80")?;
         at_least("length", self.length, 2, "a walk of one node has no pairs; the papers use 40")?;
@@ -93,7 +93,7 @@ impl SkipGram {
         check_rate(self.rate)?;
         if !(0.0..1.0).contains(&self.subsample) {
             let subsample = self.subsample;
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "subsample = {subsample} is no share: give 0 to keep all nodes, or one such as 0.001"
             )));
         }
@@ -188,7 +188,7 @@ pub(super) fn check_rate(rate: f64) -> Result<()> {
     if rate > 0.0 && rate <= 1.0 {
         return Ok(());
     }
-    Err(Error::Config(format!(
+    Err(Error::config(format!(
         "rate = {rate} makes no sense: above 0 and at most 1; the usual choice is 0.025"
     )))
 }

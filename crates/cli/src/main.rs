@@ -14,6 +14,7 @@ mod ui;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
+use manyview::message::Notation;
 
 fn main() -> ExitCode {
     use backend::{alone, on_all_ranks};
@@ -42,11 +43,11 @@ fn report(error: &anyhow::Error, place: &str) -> u8 {
         }
         // The library's sentences are complete; what the system said is in them already.
         Some(manyview::Error::Config(sentence)) => {
-            eprintln!("error{place}: {sentence}");
+            eprintln!("error{place}: {}", sentence.in_notation(Notation::CommandLine));
             2
         }
         Some(other) => {
-            eprintln!("error{place}: {other}");
+            eprintln!("error{place}: {}", other.in_notation(Notation::CommandLine));
             1
         }
         None => {

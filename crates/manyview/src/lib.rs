@@ -60,7 +60,7 @@
 pub mod result;
 
 pub use manyview_analysis::{evaluate, layout, neighbors};
-pub use manyview_base::{error, linalg, memory, parallel};
+pub use manyview_base::{error, linalg, memory, message, parallel};
 pub use manyview_baselines as methods;
 pub use manyview_core::{checkpoint, comm, config, estimate, nmf, proximity, residual, stages, summary};
 pub use manyview_data::{digits, embedding, explain, generate, io, labels, network, overlap};

@@ -75,7 +75,7 @@ impl FromStr for Cost {
         match (text, text.parse::<f64>()) {
             ("auto", _) => Ok(Cost::Auto),
             (_, Ok(cost)) if cost > 0.0 && cost.is_finite() => Ok(Cost::Fixed(cost)),
-            _ => Err(Error::Config(format!("c = {text} is neither a number above 0 nor auto"))),
+            _ => Err(Error::config(format!("c = {text} is neither a number above 0 nor auto"))),
         }
     }
 }
@@ -95,7 +95,7 @@ impl ClassifySettings {
     /// # Errors
     /// [`Error::Config`] with a sentence.
     pub fn check(&self) -> Result<()> {
-        let refuse = |message: String| Err(Error::Config(message));
+        let refuse = |message: String| Err(Error::config(message));
         if self.train.is_empty() {
             return refuse("train is empty; give shares between 0 and 1, such as 0.3,0.5,0.7".into());
         }

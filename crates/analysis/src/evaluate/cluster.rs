@@ -115,12 +115,12 @@ pub fn cluster(
 ) -> Result<Clustering> {
     check_together(vectors, labels)?;
     if settings.repeats == 0 {
-        return Err(Error::Config("repeats = 0 measures nothing; give at least 1".into()));
+        return Err(Error::config("repeats = 0 measures nothing; give at least 1"));
     }
     if labels.is_multi_label() {
         let several = (0..labels.rows()).filter(|&row| labels.of(row).len() > 1).count();
         let nodes = if several == 1 { "1 node has".into() } else { format!("{several} nodes have") };
-        return Err(Error::Network(format!(
+        return Err(Error::network(format!(
             "{nodes} several labels; a node is in one cluster, so give one label a node"
         )));
     }

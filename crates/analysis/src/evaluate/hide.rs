@@ -61,7 +61,7 @@ impl LinkSettings {
         if hidden.iter().all(Vec::is_empty) {
             let names: Vec<String> =
                 asked.iter().map(|&view| format!("{:?}", network.views()[view].name)).collect();
-            return Err(Error::Network(format!(
+            return Err(Error::network(format!(
                 "no edge of {} can be hidden: each is the last of one of its nodes, or hide = {} of them is none",
                 names.join(", "),
                 self.hide
@@ -73,7 +73,7 @@ impl LinkSettings {
             let key = key.with(NON_EDGES).with(text_key(&of.name));
             let non_edges = whole.draw(view, others, edges.len(), key);
             if non_edges.is_empty() && !edges.is_empty() {
-                return Err(Error::Network(format!(
+                return Err(Error::network(format!(
                     "view {:?} links nearly all pairs of its nodes, so there is nothing to tell its edges from; \
                      leave it out",
                     of.name
@@ -94,7 +94,7 @@ impl LinkSettings {
                 Some(view) => Ok(vec![view]),
                 None => {
                     let names: Vec<&str> = names().collect();
-                    Err(Error::Config(format!(
+                    Err(Error::config(format!(
                         "there is no view {wanted:?}; the views are {}",
                         names.join(", ")
                     )))

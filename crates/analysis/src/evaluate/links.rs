@@ -42,10 +42,10 @@ impl LinkSettings {
     pub fn check(&self) -> Result<()> {
         if !(self.hide > 0.0 && self.hide < 1.0) {
             let hide = self.hide;
-            return Err(Error::Config(format!("hide = {hide} is not a share between 0 and 1, such as 0.2")));
+            return Err(Error::config(format!("hide = {hide} is not a share between 0 and 1, such as 0.2")));
         }
         if self.repeats == 0 {
-            return Err(Error::Config("repeats = 0 measures nothing; give at least 1".into()));
+            return Err(Error::config("repeats = 0 measures nothing; give at least 1"));
         }
         Ok(())
     }

@@ -82,14 +82,14 @@ impl<'a> Vectors<'a> {
     /// When there are more or fewer numbers, none at all, or some that are not finite.
     pub fn new(values: &'a [f32], rows: usize, dim: usize) -> Result<Self> {
         if rows.checked_mul(dim) != Some(values.len()) || values.is_empty() {
-            return Err(Error::Network(format!(
+            return Err(Error::network(format!(
                 "{} numbers are not {rows} vectors of {dim}; give at least one of each, row after row",
                 values.len()
             )));
         }
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             let (row, column) = (at / dim, at % dim);
-            return Err(Error::Network(format!(
+            return Err(Error::network(format!(
                 "the vector in row {row} has {} in column {column} (both counted from 0); embed again, or leave \
                  that node out",
                 values[at]
@@ -142,7 +142,7 @@ fn check_together(vectors: &Vectors<'_>, labels: &Labels) -> Result<()> {
     if vectors.rows() == labels.rows() {
         return Ok(());
     }
-    Err(Error::Network(format!(
+    Err(Error::network(format!(
         "there are {} vectors, and labels for {} nodes; they do not belong together",
         vectors.rows(),
         labels.rows()

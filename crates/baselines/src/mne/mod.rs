@@ -87,18 +87,18 @@ impl Rival for Mne {
         skip_gram.check()?;
         check_rate(self.rate)?;
         if self.extra == 0 {
-            return Err(Error::Config(
-                "extra = 0 leaves views nothing of their own: at least 1; the papers use 10".into(),
+            return Err(Error::config(
+                "extra = 0 leaves views nothing of their own: at least 1; the papers use 10",
             ));
         }
         if self.joint && self.view_epochs == 0 {
-            return Err(Error::Config(
-                "view_epochs = 0 with joint = true trains nothing; the usual choice is 20".into(),
+            return Err(Error::config(
+                "view_epochs = 0 with joint = true trains nothing; the usual choice is 20",
             ));
         }
         if !self.own_weight.is_finite() {
             let weight = self.own_weight;
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "own_weight = {weight} is no number to multiply with; the usual choice is 1"
             )));
         }

@@ -70,7 +70,7 @@ impl Rival for MultiNmf {
     fn check(&self) -> Result<()> {
         let MultiNmf { lambda, rounds, inner, starts, guard, .. } = *self;
         self.near.check()?;
-        let complain = |text: String| Err(Error::Config(text));
+        let complain = |text: String| Err(Error::config(text));
         if !(lambda >= 0.0 && lambda.is_finite()) {
             return complain(format!(
                 "lambda = {lambda} is not a number from 0 on; the usual choice is 0.01"

@@ -157,7 +157,7 @@ impl Rival for Mve {
     }
 
     fn check(&self) -> Result<()> {
-        let complain = |sentence: String| Err(Error::Config(sentence));
+        let complain = |sentence: String| Err(Error::config(sentence));
         let whole = [
             ("walks", self.walks, 1, 10),
             ("length", self.length, 2, 40),
@@ -291,7 +291,7 @@ impl Mve {
         let nodes = task.network.nodes();
         if labels.rows() != nodes.len() {
             let rows = labels.rows();
-            return Err(Error::Network(format!(
+            return Err(Error::network(format!(
                 "labels are for {rows} nodes and the network has {}; read them with the network's nodes",
                 nodes.len()
             )));

@@ -97,7 +97,7 @@ impl Rival for TuckEr {
     }
 
     fn check(&self) -> Result<()> {
-        let complain = |sentence: String| Err(Error::Config(sentence));
+        let complain = |sentence: String| Err(Error::config(sentence));
         if self.epochs == Some(0) {
             return complain("epochs = 0: at least one is needed; the usual choice is 20".into());
         }

@@ -141,7 +141,7 @@ impl ModelArgs {
     pub(crate) fn mnmf(&self) -> Result<Config> {
         if let Some(other) = self.method.filter(|&method| method != Method::Mnmf) {
             let name = other.name();
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "this command runs mnmf alone, not {name}; use manyview embed"
             )));
         }
@@ -149,7 +149,7 @@ impl ModelArgs {
             unreachable!("settings are a struct of plain values")
         };
         if let Some(foreign) = self.typed().keys().find(|name| !own.contains_key(*name)) {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "mnmf has no setting {foreign:?}; leave it out, or name the method that has it with --method"
             )));
         }

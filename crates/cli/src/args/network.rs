@@ -56,7 +56,7 @@ pub(crate) struct NetworkArgs {
 impl NetworkArgs {
     /// Where to read from.
     pub(crate) fn source(&self) -> Result<Source> {
-        let usage = |sentence: &str| Error::Config(sentence.to_owned());
+        let usage = |sentence: &str| Error::config(sentence.to_owned());
         if self.view.is_empty() && self.network.is_empty() {
             bail!(usage(
                 "no network given: name a folder, a network.toml or edge lists, or use --view NAME=PATH for each view"

@@ -51,7 +51,7 @@ pub(crate) fn alone(command: impl FnOnce() -> Result<()>) -> ExitCode {
             let sentence = format!(
                 "this command runs as one process and was started {ranks} times; start it without mpirun or srun"
             );
-            return refuse(&Error::Config(sentence).into());
+            return refuse(&Error::config(sentence).into());
         }
         _ => command(),
     };

@@ -11,7 +11,7 @@ pub(crate) type Ranks = Local;
 /// Refuses to be one of many, which would all do the same work and race for the same files.
 pub(super) fn start() -> Result<Ranks> {
     match super::launched() {
-        Some(super::Launched { ranks, .. }) if ranks > 1 => bail!(Error::Config(format!(
+        Some(super::Launched { ranks, .. }) if ranks > 1 => bail!(Error::config(format!(
             "this build has no MPI and was started {ranks} times; rebuild with --features mpi, or start it without \
              mpirun or srun"
         ))),

@@ -24,7 +24,7 @@ pub(super) fn start() -> Result<Ranks> {
     // Each process of a foreign launcher takes itself for rank 0 of 1; they would race for the same files.
     match super::launched() {
         Some(super::Launched { ranks: started, .. }) if started != ranks.size() && ranks.size() == 1 => {
-            bail!(Error::Config(format!(
+            bail!(Error::config(format!(
                 "was started {started} times, but MPI knows of one process: mpirun belongs to another MPI than the one \
                  this was built with; use that one's mpirun"
             )))

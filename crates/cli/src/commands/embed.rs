@@ -28,11 +28,11 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     // What cannot work is said before a large file is read.
     chosen.check()?;
     if ranks.size() > 1 && args.network.uses_standard_input() {
-        bail!(Error::Config("standard input reaches one rank of many; put the edges into a file".into()));
+        bail!(Error::config("standard input reaches one rank of many; put the edges into a file"));
     }
     let config = match chosen {
         Chosen::Mnmf(config) if args.labels.is_none() => config,
-        Chosen::Mnmf(_) => bail!(Error::Config("--labels: mnmf learns from no labels; leave it out".into())),
+        Chosen::Mnmf(_) => bail!(Error::config("--labels: mnmf learns from no labels; leave it out")),
         Chosen::Other(model) => return other::run(args, &model, ranks),
     };
     interrupt::watch_for_it()?;
@@ -70,7 +70,7 @@ pub(super) fn read_views(args: &EmbedArgs, reporter: &mut Reporter) -> Result<(N
     let Some(name) = &args.view_only else { return Ok((network, seconds)) };
     let names: Vec<&str> = network.views().iter().map(|view| view.name.as_str()).collect();
     let Some(at) = names.iter().position(|known| known == name) else {
-        bail!(Error::Config(format!(
+        bail!(Error::config(format!(
             "--view-only: there is no view {name:?}; the views are {}",
             names.join(", ")
         )));

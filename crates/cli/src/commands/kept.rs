@@ -26,7 +26,7 @@ impl Kept {
         let there = Checkpoints::count(&folder);
         if there > 0 && !args.resume && !force {
             let (stages, folder) = (plural(there, "finished stage"), folder.display());
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "{folder} holds {stages} of an interrupted run; pass --resume to go on, or --force to begin anew"
             ))
             .into());

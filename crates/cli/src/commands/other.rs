@@ -61,21 +61,21 @@ fn refuse_what_mnmf_alone_has(args: &EmbedArgs, model: &Model, ranks: &Ranks) ->
     let typed =
         [("--plan", args.plan), ("--resume", kept.resume), ("--keep-checkpoint", kept.keep_checkpoint)];
     if let Some((option, _)) = typed.iter().find(|option| option.1) {
-        bail!(Error::Config(format!("{option} works with mnmf alone; leave it out with {name}")));
+        bail!(Error::config(format!("{option} works with mnmf alone; leave it out with {name}")));
     }
     if ranks.size() > 1 {
-        bail!(Error::Config(format!("{name} runs in one process; start it without mpirun, or use mnmf")));
+        bail!(Error::config(format!("{name} runs in one process; start it without mpirun, or use mnmf")));
     }
     if args.max_memory.is_some() && model.proximity().is_none() {
-        bail!(Error::Config(format!(
+        bail!(Error::config(format!(
             "--max-memory: the memory of {name} is not known beforehand, so no limit can be kept; leave it out"
         )));
     }
     if args.labels.is_some() && !model.learns_from_labels() {
-        bail!(Error::Config(format!("--labels: {name} as set learns from no labels; leave it out")));
+        bail!(Error::config(format!("--labels: {name} as set learns from no labels; leave it out")));
     }
     if args.labels.is_none() && model.learns_from_labels() {
-        bail!(Error::Config(format!(
+        bail!(Error::config(format!(
             "{name} with attention needs labels of training nodes: add --labels FILE"
         )));
     }

@@ -7,6 +7,7 @@ use manyview::comm::Comm;
 use manyview::config::{Kind, Split};
 use manyview::estimate::{Estimate, ExpectedTime, Memory};
 use manyview::memory::{available_bytes, peak_resident_bytes};
+use manyview::message::Notation;
 use manyview::result::{RunMemory, RunPeaks};
 use manyview::stages::Progress;
 use manyview::{Config, Error, Network};
@@ -27,10 +28,9 @@ pub(super) fn memory_needed(
     if ranks.size() > 1 {
         // The estimate is that of one process; how ranks share machines is not known here.
         if max_memory.is_some() {
-            return Err(Error::Config(
-                "--max-memory is for one process; leave it out with several ranks".into(),
-            )
-            .into());
+            return Err(
+                Error::config("--max-memory is for one process; leave it out with several ranks").into()
+            );
         }
         return Ok(RunMemory { estimated_bytes: None, phases });
     }
@@ -49,7 +49,9 @@ pub(super) fn run(network: &Network, config: &Config, max_memory: Option<u64>) -
     let time = estimate.time(config, network, &mut watch)?;
     let verdict = match estimate.check(config, network, max_memory, &mut watch) {
         Ok(()) => String::new(),
-        Err(Error::TooLarge(sentence)) => format!("\nThis would be refused: {sentence}\n"),
+        Err(Error::TooLarge(sentence)) => {
+            format!("\nThis would be refused: {}\n", sentence.in_notation(Notation::CommandLine))
+        }
         Err(error) => return Err(error.into()),
     };
     let mut text = views(network, &estimate);

@@ -42,7 +42,7 @@ pub(super) fn refuse(output: &Path, work: &Work, network: &Network) -> Result<()
 }
 
 fn exists(path: &Path) -> Error {
-    Error::Config(format!(
+    Error::config(format!(
         "{} exists already and is not of a comparison of this network; pass --force to overwrite, or choose another folder",
         path.display()
     ))

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             "{}: all labels are the same; a comparison needs two classes or more",
             args.labels.display()
         );
-        return Err(Error::Network(sentence).into());
+        return Err(Error::network(sentence).into());
     }
     // What is wrong with shares and labels is said before the first method, not after the last.
     let notes = measuring.label_notes(&labels)?;

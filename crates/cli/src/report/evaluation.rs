@@ -3,6 +3,7 @@
 use anyhow::Result;
 use manyview::evaluate::kmeans::{MAX_ITER, kmeans};
 use manyview::evaluate::{self, ClassifySettings, ClusterSettings, Summary, Vectors};
+use manyview::message::Notation;
 use manyview::parallel::Pool;
 use manyview::{Embedding, Error};
 
@@ -48,7 +49,7 @@ fn or_say(table: Result<ScoreTable, Error>, reporter: &mut Reporter) -> Result<O
         Ok(table) => Ok(Some(table)),
         // The settings are ours, so a complaint about them is one about too few nodes or labels.
         Err(Error::Network(sentence) | Error::Config(sentence)) => {
-            reporter.say(&format!("not measured: {sentence}"));
+            reporter.say(&format!("not measured: {}", sentence.in_notation(Notation::CommandLine)));
             Ok(None)
         }
         Err(error) => Err(error),

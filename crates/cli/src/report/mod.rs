@@ -89,7 +89,7 @@ impl Place {
     pub(crate) fn prepare(path: &Path, force: bool) -> Result<Self> {
         let Some(name) = path.file_name() else {
             let sentence = format!("{} is no name of a file; give one, such as report.html", path.display());
-            return Err(Error::Config(sentence).into());
+            return Err(Error::config(sentence).into());
         };
         let name = name.to_string_lossy().into_owned();
         let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));

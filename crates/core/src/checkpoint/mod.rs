@@ -65,7 +65,7 @@ impl Checkpoints {
                 Ok(Some(identity)) => {
                     if let Some(difference) = checkpoints.identity.difference(&identity) {
                         let folder = folder.display();
-                        return Err(Error::Config(format!(
+                        return Err(Error::config(format!(
                             "{folder} is from another run: {difference}; repeat that run, or begin anew with --force"
                         )));
                     }

@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn one_failure_fails_all() {
-        let bad = || Err(Error::Network("bad".into()));
+        let bad = || Err(Error::network("bad"));
         let results = Threads::run(3, |comm| agree(comm, if comm.rank() == 1 { bad() } else { Ok(()) }));
         assert!(matches!(results[1], Err(Error::Network(_))));
         assert!([0, 2].iter().all(|&rank| matches!(results[rank], Err(Error::Interrupted))));

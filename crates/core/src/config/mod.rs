@@ -143,7 +143,7 @@ impl Config {
 
     /// Checks what does not depend on the network.
     pub fn check(&self) -> Result<()> {
-        let complain = |sentence: String| Err(Error::Config(sentence));
+        let complain = |sentence: String| Err(Error::config(sentence));
         if self.dim == 0 {
             return complain(
                 "dim = 0: the embedding needs at least one column; the usual choice is --dim 256".into(),

@@ -44,7 +44,7 @@ impl Config {
     pub fn plan(&self, views: usize) -> Result<Plan> {
         self.check()?;
         if views == 0 {
-            return Err(Error::Config("the network has no view".into()));
+            return Err(Error::config("the network has no view"));
         }
         let consensus = self.resolved_consensus_stages();
         let unique = self.stages - consensus;
@@ -79,13 +79,13 @@ impl Config {
         if let Some(dims) = &self.stage_dims {
             if dims.len() != kinds.len() {
                 let (found, stages) = (dims.len(), kinds.len());
-                return Err(Error::Config(format!(
+                return Err(Error::config(format!(
                     "stage_dims has {found} numbers for {stages} stages; give one for each"
                 )));
             }
             let sum: usize = dims.iter().sum();
             if sum != dim {
-                return Err(Error::Config(format!(
+                return Err(Error::config(format!(
                     "stage_dims sum to {sum}, but dim = {dim}; make them agree"
                 )));
             }
@@ -107,7 +107,7 @@ impl Config {
         if self.stage_dims.is_some() {
             let (number, found) = (at + 1, dims[at]);
             let needed = if kinds[at] == Kind::Unique { views } else { 1 };
-            return Error::Config(format!(
+            return Error::config(format!(
                 "stage {number} has {found} columns and needs at least {needed}, one for each view"
             ));
         }
@@ -121,7 +121,7 @@ impl Config {
         let plural =
             |number: usize, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
         let (stages, views) = (plural(stages, "stage"), plural(views, "view"));
-        Error::Config(format!(
+        Error::config(format!(
             "dim = {dim} is too small for {stages} of {views}: a consensus stage needs one column, a unique \
              stage one for each view; the smallest dim that works is {smallest} (or take fewer stages)"
         ))

@@ -41,7 +41,7 @@ impl Estimate {
         }
         let (entries, peak, limit) = (self.entries(), gigabytes(peak), gigabytes(limit));
         let ways = ways.join(", or ");
-        Err(Error::TooLarge(format!(
+        Err(Error::too_large(format!(
             "the proximity matrices would have about {entries:.1e} entries, and the work would take {peak} of \
              memory, more than the {limit} {whose}; use {ways}"
         )))

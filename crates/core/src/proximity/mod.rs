@@ -147,7 +147,7 @@ pub fn nothing_survives(view: &View, settings: Settings, largest: f64) -> Error 
     } else {
         "its pairs all meet as often as chance; leave the view out".into()
     };
-    Error::Network(format!(
+    Error::network(format!(
         "view \"{name}\" says nothing with --window {window} --negative {negative}: no pair of nodes meets more than \
          {negative} times as often as chance (the most is {largest:.3} times); {advice}"
     ))

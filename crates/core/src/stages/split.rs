@@ -67,7 +67,7 @@ fn check_same<C: Comm>(network: &Network, comm: &C) -> Result<()> {
     let all = comm::gather(comm, own);
     match all.iter().position(|other| *other != all[0]) {
         None => Ok(()),
-        Some(rank) => Err(Error::Network(format!(
+        Some(rank) => Err(Error::network(format!(
             "rank {rank} has read another network ({} nodes, {} views) than rank 0 ({} nodes, {} views), or other edges; \
              all ranks must see the same files",
             all[rank][0], all[rank][1], all[0][0], all[0][1]

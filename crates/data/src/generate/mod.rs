@@ -130,7 +130,7 @@ impl Planted {
     /// # Errors
     /// [`Error::Config`] with a sentence that says what would do.
     pub fn check(&self) -> Result<()> {
-        let refuse = |message: String| Err(Error::Config(message));
+        let refuse = |message: String| Err(Error::config(message));
         if self.nodes == 0 || self.nodes > u32::MAX as usize {
             return refuse(format!("nodes = {} is out of range; use 1 to {}", self.nodes, u32::MAX));
         }
@@ -162,7 +162,7 @@ impl Planted {
     fn check_lists(&self) -> Result<()> {
         for (name, values) in [("degree", &self.degree), ("noise", &self.noise)] {
             if values.len() != 1 && values.len() != self.views {
-                return Err(Error::Config(format!(
+                return Err(Error::config(format!(
                     "{name} has {} values for {} views; give one for all or one for each",
                     values.len(),
                     self.views
@@ -170,10 +170,10 @@ impl Planted {
             }
         }
         if let Some(degree) = self.degree.iter().find(|degree| !(degree.is_finite() && **degree > 0.0)) {
-            return Err(Error::Config(format!("degree = {degree} is not a number above 0")));
+            return Err(Error::config(format!("degree = {degree} is not a number above 0")));
         }
         if let Some(noise) = self.noise.iter().find(|noise| !(0.0..=1.0).contains(*noise)) {
-            return Err(Error::Config(format!("noise = {noise} is not a share; use 0 to 1")));
+            return Err(Error::config(format!("noise = {noise} is not a share; use 0 to 1")));
         }
         Ok(())
     }
@@ -185,7 +185,7 @@ impl Planted {
         for view in 0..self.views {
             // Compared as floats: a degree of 1e300 fits no integer.
             if self.edges(view) > pairs as f64 {
-                return Err(Error::Config(format!(
+                return Err(Error::config(format!(
                     "degree = {} is too high for {}: its {present} nodes have {pairs} pairs; use at most {}",
                     per_view(&self.degree, view),
                     view_name(view),

@@ -42,7 +42,7 @@ impl PlantedNetwork {
     pub fn write_to(&self, mut output: OutputFolder) -> Result<()> {
         let stray = output.path().join(edges_file(&view_name(self.views.len())));
         if stray.exists() {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "{} is left from another network and would be read as a view of this one; remove it or choose \
                  another folder",
                 stray.display()

@@ -152,7 +152,7 @@ fn check_absent(folder: &Path, name: &str, force: bool) -> Result<()> {
     let file = folder.join(name);
     match fs::metadata(&file) {
         Ok(found) if found.is_dir() => Err(Error::io(&file, io::ErrorKind::IsADirectory.into())),
-        Ok(found) if found.is_file() && !force => Err(Error::Config(format!(
+        Ok(found) if found.is_file() && !force => Err(Error::config(format!(
             "{} exists already; pass --force to overwrite, or choose another folder",
             file.display()
         ))),
@@ -165,7 +165,7 @@ fn check_name(name: &str) -> Result<()> {
     if Path::new(name).file_name().is_some_and(|plain| plain == name) {
         return Ok(());
     }
-    Err(Error::Config(format!("\"{name}\" cannot be the name of a file; rename the view (no / and not ..)")))
+    Err(Error::config(format!("\"{name}\" cannot be the name of a file; rename the view (no / and not ..)")))
 }
 
 /// A file whose content is complete and on the disk, but not under its name yet.

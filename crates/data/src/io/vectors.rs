@@ -54,7 +54,7 @@ impl Format {
     pub fn check(self, nodes: &Nodes) -> Result<()> {
         match nodes.iter().find_map(|id| Some((id, self.objection(id)?))) {
             None => Ok(()),
-            Some((id, why)) => Err(Error::Config(format!(
+            Some((id, why)) => Err(Error::config(format!(
                 "the {} format cannot hold node {id:?}: {why}; use --format csv",
                 self.name()
             ))),

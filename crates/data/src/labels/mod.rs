@@ -67,7 +67,7 @@ impl Labels {
             rows += 1;
         }
         if rows != ids.len() {
-            return Err(Error::Network(format!(
+            return Err(Error::network(format!(
                 "{rows} sets of labels for {} nodes; give one set for each",
                 ids.len()
             )));
@@ -114,7 +114,7 @@ impl Labels {
 
     fn new<S: AsRef<str>>(ids: &[S], mut pairs: Vec<(usize, String)>, unknown: usize) -> Result<Self> {
         if pairs.is_empty() {
-            return Err(Error::Network(match unknown {
+            return Err(Error::network(match unknown {
                 0 => "no node has a label; expected a node and a label on each line".into(),
                 _ => format!(
                     "has labels for {unknown} ids, and none of them is a node of the network; check that both \
@@ -151,7 +151,7 @@ impl Labels {
             1 => "the only labeled node has".to_owned(),
             nodes => format!("all {nodes} labeled nodes have"),
         };
-        Err(Error::Network(format!("{nodes} the label {only:?}; {needs}")))
+        Err(Error::network(format!("{nodes} the label {only:?}; {needs}")))
     }
 
     /// The labels of these rows alone; the other nodes have none.
@@ -238,7 +238,7 @@ fn index<S: AsRef<str>>(ids: &[S]) -> Result<HashMap<&str, usize>> {
     let mut rows = HashMap::with_capacity(ids.len());
     for (row, id) in ids.iter().enumerate() {
         if rows.insert(id.as_ref(), row).is_some() {
-            return Err(Error::Network(format!("node {:?} is given twice", id.as_ref())));
+            return Err(Error::network(format!("node {:?} is given twice", id.as_ref())));
         }
     }
     Ok(rows)

@@ -34,7 +34,7 @@ impl Labels {
     /// class.
     pub fn split(&self, share: f64, seed: u64, repeat: usize) -> Result<Split> {
         if !(share > 0.0 && share < 1.0) {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "train = {share} is not a share between 0 and 1, such as 0.5"
             )));
         }
@@ -42,7 +42,7 @@ impl Labels {
         let nodes = order.len();
         let wanted = (share * nodes as f64).round() as usize;
         if wanted == 0 || wanted == nodes {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "train = {share} of {nodes} labeled nodes leaves none to {}; choose another share",
                 if wanted == 0 { "train" } else { "test" }
             )));
@@ -58,8 +58,8 @@ impl Labels {
         order.retain(|row| train.binary_search(row).is_err());
         order.sort_unstable();
         if order.is_empty() {
-            return Err(Error::Network(
-                "every class has one node, so none is left to test; give each class two nodes or more".into(),
+            return Err(Error::network(
+                "every class has one node, so none is left to test; give each class two nodes or more",
             ));
         }
         Ok(Split { train, test: order })
@@ -92,7 +92,7 @@ impl Labels {
                 least if least < 1.0 => format!("use {least} or more"),
                 _ => "leave out classes of one node".into(),
             };
-            Error::Config(format!(
+            Error::config(format!(
                 "train = {share} of {} labeled nodes is {wanted}, which leaves some of the {} classes without a \
                  training node; {advice}",
                 order.len(),

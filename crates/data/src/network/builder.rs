@@ -63,7 +63,7 @@ impl NetworkBuilder {
             let before = builder.nodes().len();
             builder.node(id.as_ref())?;
             if builder.nodes().len() == before {
-                return Err(Error::Network(format!("node {:?} is given twice", lossy(id.as_ref()))));
+                return Err(Error::network(format!("node {:?} is given twice", lossy(id.as_ref()))));
             }
         }
         builder.fix_nodes();
@@ -100,13 +100,13 @@ impl NetworkBuilder {
     /// When the name is empty, contains a line break, or is taken.
     pub fn add_view(&mut self, name: &str, directed: bool, duplicates: Duplicates) -> Result<usize> {
         if name.trim().is_empty() {
-            return Err(Error::Network("a view needs a name; this one's is empty".into()));
+            return Err(Error::network("a view needs a name; this one's is empty"));
         }
         if name.contains(['\n', '\r']) {
-            return Err(Error::Network(format!("view name {name:?} contains a line break")));
+            return Err(Error::network(format!("view name {name:?} contains a line break")));
         }
         if self.views.iter().any(|view| view.name == name) {
-            return Err(Error::Network(format!("two views are called {name:?}; rename one")));
+            return Err(Error::network(format!("two views are called {name:?}; rename one")));
         }
         self.views.push(Pending {
             name: name.to_owned(),
@@ -147,7 +147,7 @@ impl NetworkBuilder {
     #[cold]
     fn refusal(&self, view: usize, source: u32, target: u32, weight: f64) -> Error {
         let nodes = self.interner.len();
-        Error::Network(match self.views.get(view) {
+        Error::network(match self.views.get(view) {
             None => format!("there is no view number {view}; {} were added", self.views.len()),
             Some(_) if source.max(target) as usize >= nodes => {
                 format!("there is no node number {}; {nodes} were added", source.max(target))
@@ -180,12 +180,12 @@ impl NetworkBuilder {
     pub fn build(self) -> Result<Network> {
         let nodes = self.interner.into_nodes();
         if self.views.is_empty() {
-            return Err(Error::Network("the network has no view; give at least one file of edges".into()));
+            return Err(Error::network("the network has no view; give at least one file of edges"));
         }
         if nodes.len() < 2 {
             let count = nodes.len();
             let noun = if count == 1 { "node" } else { "nodes" };
-            return Err(Error::Network(format!(
+            return Err(Error::network(format!(
                 "the network has {count} {noun}, and an edge needs two; check that \
                  source and target are the right columns"
             )));
@@ -203,7 +203,7 @@ impl Pending {
     fn without_edges(&self) -> Error {
         let EdgeCounts { given, zero_weights, self_loops, .. } = self.counts;
         let name = &self.name;
-        Error::Network(if given == 0 {
+        Error::network(if given == 0 {
             format!("view {name:?} has no edges; leave it out")
         } else {
             format!(
@@ -218,7 +218,7 @@ impl Pending {
         let kept = edges.len();
         let adjacency = adjacency(edges, nodes, directed, duplicates);
         if adjacency.values().iter().any(|weight| !weight.is_finite()) {
-            return Err(Error::Network(format!(
+            return Err(Error::network(format!(
                 "view {name:?}: the weights of an edge given more than once add up to infinity; scale them down"
             )));
         }

@@ -36,7 +36,7 @@ pub enum NodeError {
 
 impl From<NodeError> for Error {
     fn from(error: NodeError) -> Self {
-        Error::Network(error.to_string())
+        Error::network(error.to_string())
     }
 }
 

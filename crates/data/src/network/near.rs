@@ -30,7 +30,7 @@ impl Nodes {
                 [one] => format!("did you mean {one}?"),
                 [first @ .., last] => format!("did you mean {} or {last}?", first.join(", ")),
             };
-            Error::Config(format!("no node is called {:?}; {advice}", lossy(id.as_bytes())))
+            Error::config(format!("no node is called {:?}; {advice}", lossy(id.as_bytes())))
         })
     }
 

@@ -98,7 +98,7 @@ impl Finished {
         for name in ["run.json", "nodes.txt", "embedding.npy"] {
             let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
             if fs::metadata(folder.join(name)).is_err_and(|error| missing(&error)) {
-                return Err(Error::Network(format!(
+                return Err(Error::network(format!(
                     "{place} is no result: {name} is not there; give the folder that manyview embed wrote with -o"
                 )));
             }
@@ -107,7 +107,7 @@ impl Finished {
         let nodes = read_ids(&folder.join("nodes.txt"))?;
         let NpyMatrix { rows, dim, values } = read_npy(&folder.join("embedding.npy"))?;
         let apart = |what: String| {
-            Error::Network(format!(
+            Error::network(format!(
                 "{place}: the files do not belong together: {what}; take all three from one run of manyview embed"
             ))
         };
@@ -123,7 +123,7 @@ impl Finished {
         }
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             let (id, column, value) = (nodes.id(at / dim), at % dim, values[at]);
-            return Err(Error::Network(format!(
+            return Err(Error::network(format!(
                 "{}: the vector of node {id:?} is not finite: column {column} is {value}; compute the embedding again",
                 folder.join("embedding.npy").display()
             )));

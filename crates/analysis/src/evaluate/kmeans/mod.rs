@@ -88,7 +88,7 @@ pub fn kmeans(
 
 /// Refuses numbers that make no sense.
 pub(super) fn check(k: usize, nodes: usize, restarts: usize, max_iter: usize) -> Result<()> {
-    let refuse = |message: String| Err(Error::Config(message));
+    let refuse = |message: String| Err(Error::config(message));
     match () {
         () if k == 0 => refuse("k = 0 clusters; give at least 1".into()),
         () if k > nodes => {

@@ -60,7 +60,7 @@ impl Columns {
     /// Without place; the caller knows file and line.
     pub(super) fn choose(format: &Format, first: &[String], second: Option<&[String]>) -> Result<Columns> {
         if format.unweighted && format.weight.is_some() {
-            return Err(Error::Config("--unweighted and --weight contradict each other; drop one".into()));
+            return Err(Error::config("--unweighted and --weight contradict each other; drop one"));
         }
         let header = match format.header {
             Header::Yes => true,
@@ -121,7 +121,7 @@ impl Columns {
         let looks = |at: &usize| !self.uses(*at) && RELATIONS.contains(&plain(&row[*at]).as_str());
         let Some(at) = (0..row.len()).find(looks) else { return Ok(()) };
         let name = bare(&row[at]);
-        Err(Error::Config(format!(
+        Err(Error::config(format!(
             "column {name:?} seems to tell kinds of edges apart; pass --relation {name} to split the table into \
              views, or --view NAME=PATH to use it as one"
         )))
@@ -205,13 +205,13 @@ fn find(wanted: &str, row: &[String], header: bool) -> Result<usize> {
     match wanted.parse::<usize>() {
         Ok(number) if (1..=row.len()).contains(&number) => Ok(number - 1),
         Ok(number) => {
-            Err(Error::Config(format!("no column {number}; there are {}, counted from 1", row.len())))
+            Err(Error::config(format!("no column {number}; there are {}, counted from 1", row.len())))
         }
         Err(_) if header => {
             let names: Vec<&str> = row.iter().map(|field| bare(field)).collect();
-            Err(Error::Config(format!("no column {wanted:?}; the columns are {}", names.join(", "))))
+            Err(Error::config(format!("no column {wanted:?}; the columns are {}", names.join(", "))))
         }
-        Err(_) => Err(Error::Config(format!(
+        Err(_) => Err(Error::config(format!(
             "column {wanted:?} is given by name, but without a header columns have numbers only, from 1 to {}",
             row.len()
         ))),
@@ -221,12 +221,12 @@ fn find(wanted: &str, row: &[String], header: bool) -> Result<usize> {
 fn refuse_double(used: &[usize], row: &[String], header: bool) -> Result<()> {
     let twice = |(at, column): (usize, &usize)| used[..at].contains(column).then_some(*column);
     match used.iter().enumerate().find_map(twice) {
-        Some(column) if header => Err(Error::Config(format!(
+        Some(column) if header => Err(Error::config(format!(
             "column {:?} is asked for twice; each column has one use",
             bare(&row[column])
         ))),
         Some(column) => {
-            Err(Error::Config(format!("column {} is asked for twice; each column has one use", column + 1)))
+            Err(Error::config(format!("column {} is asked for twice; each column has one use", column + 1)))
         }
         None => Ok(()),
     }

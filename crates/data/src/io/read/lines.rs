@@ -5,6 +5,7 @@
 
 use super::text::Text;
 use manyview_base::error::{Error, Result};
+use manyview_base::message::Message;
 
 /// Large enough that refilling costs nothing, small enough to stay in the cache.
 const BUFFER: usize = 1 << 18;
@@ -104,13 +105,13 @@ impl Lines {
 
     /// An error about the file.
     #[cold]
-    pub(super) fn error(&self, message: impl Into<String>) -> Error {
+    pub(super) fn error(&self, message: impl Into<Message>) -> Error {
         Error::parse(self.file(), message)
     }
 
     /// An error about the current line.
     #[cold]
-    pub(super) fn line_error(&self, message: impl Into<String>) -> Error {
+    pub(super) fn line_error(&self, message: impl Into<Message>) -> Error {
         Error::parse(format!("{}:{}", self.file(), self.number), message)
     }
 

@@ -62,7 +62,7 @@ impl FromStr for ViewSource {
             Some((name, path)) if !name.trim().is_empty() && !path.is_empty() => {
                 Ok(ViewSource { name: name.trim().to_owned(), path: path.into() })
             }
-            _ => Err(Error::Config(format!(
+            _ => Err(Error::config(format!(
                 "view {text:?} is not of the form NAME=PATH, such as calls=calls.tsv"
             ))),
         }

@@ -67,7 +67,7 @@ impl Plan {
             _ => {
                 if let Some(alone) = paths.iter().find(|path| path.is_dir() || is_manifest(path)) {
                     let what = if alone.is_dir() { "folder" } else { "manifest" };
-                    return Err(Error::Config(format!(
+                    return Err(Error::config(format!(
                         "{}: a {what} is a whole network and cannot be combined with other paths; give it alone",
                         alone.display()
                     )));
@@ -98,7 +98,7 @@ impl Plan {
             ));
         }
         if let ([first, second, ..], None) = (&node_files[..], &options.nodes) {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "both {} and {} could be the node file; remove one, or say --nodes FILE",
                 first.display(),
                 second.display()
@@ -118,20 +118,16 @@ impl Plan {
 
     fn check(&self, options: &ReadOptions) -> Result<()> {
         if self.jobs.is_empty() {
-            return Err(Error::Config(
-                "no network given; name a folder, a network.toml or files of edges".into(),
-            ));
+            return Err(Error::config("no network given; name a folder, a network.toml or files of edges"));
         }
         let paths = self.jobs.iter().map(|job| &job.path).chain(&self.nodes);
         if paths.filter(|path| is_stdin(path)).count() > 1 {
-            return Err(Error::Config(
-                "standard input (-) can be read once only; use files for the others".into(),
-            ));
+            return Err(Error::config("standard input (-) can be read once only; use files for the others"));
         }
         for (at, job) in self.jobs.iter().enumerate() {
             let twin = self.jobs[..at].iter().find(|other| other.name == job.name);
             if let (Some(name), Some(twin)) = (&job.name, twin) {
-                return Err(Error::Config(format!(
+                return Err(Error::config(format!(
                     "two views are called {name:?}: {} and {}; rename one, or say --view NAME=PATH",
                     place(&twin.path),
                     place(&job.path)
@@ -147,7 +143,7 @@ impl Plan {
 /// Refuses directions for views that do not exist.
 pub(super) fn check_directed(directed: &Directed, views: &[&str]) -> Result<()> {
     match directed.names().iter().find(|name| !views.contains(&name.as_str())) {
-        Some(name) => Err(Error::Config(format!(
+        Some(name) => Err(Error::config(format!(
             "--directed {name}: there is no such view; the views are {}",
             views.join(", ")
         ))),
@@ -177,7 +173,7 @@ impl Job {
 
     fn table(path: &Path, options: &ReadOptions) -> Result<Job> {
         if options.relation.is_none() {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "{}: a table of several views needs --relation COL, the column that tells them apart",
                 place(path)
             )));
@@ -191,9 +187,7 @@ impl Job {
 
 fn without_relation(options: &ReadOptions, jobs: Vec<Job>) -> Result<Vec<Job>> {
     match options.relation {
-        Some(_) => {
-            Err(Error::Config("--relation splits one table into views; give it with a single file".into()))
-        }
+        Some(_) => Err(Error::config("--relation splits one table into views; give it with a single file")),
         None => Ok(jobs),
     }
 }
