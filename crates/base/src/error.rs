@@ -1,14 +1,15 @@
-//! The library's one error type.
+//! The error type of the library.
 //!
-//! Variants are what a caller would treat differently. Every message says where, what was found, what was
-//! expected and what to do; it starts in lower case and has no full stop, so that it can be quoted in a sentence.
+//! The variants are the cases a caller may want to treat differently. A message says where the error is, what was
+//! found, what was expected and what to do. It starts in lower case and has no full stop, so that it can be part of a
+//! sentence.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::message::{Message, Notation};
 
-/// What can go wrong; not converging is not among it (the result tells).
+/// The ways a call can fail. A run that does not converge is not an error; its result reports it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,13 +18,13 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said. Not the `source()` of this error: the message has it already.
+        /// The error of the system. It is not the `source()` of this error, because the message already includes it.
         cause: io::Error,
     },
-    /// A line of a file does not say what it should.
+    /// The content of a file is not as expected.
     #[error("{place}: {message}")]
     Parse {
-        /// File and line, `calls.tsv:17`.
+        /// The file and the line, as in `calls.tsv:17`.
         place: String,
         /// What was found, what was expected, and what to do.
         message: Message,
@@ -31,47 +32,47 @@ pub enum Error {
     /// A setting, or a combination of settings, cannot work.
     #[error("{0}")]
     Config(Message),
-    /// The data can be read, but nothing can be computed from them.
+    /// The data could be read, but nothing can be computed from it.
     #[error("{0}")]
     Network(Message),
-    /// The work would take more memory than there is, or than was allowed.
+    /// The computation would need more memory than is available or allowed.
     #[error("{0}")]
     TooLarge(Message),
-    /// The observer asked for an end.
+    /// The observer stopped the computation.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// `Result` with the library's error.
+/// A `Result` with the error type of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error of the system at a path.
+    /// Returns an error of the system for a path.
     pub fn io(path: &Path, cause: io::Error) -> Self {
         Error::Io { path: path.to_owned(), cause }
     }
 
-    /// An error at a place in a file.
+    /// Returns an error about a place in a file.
     pub fn parse(place: impl Into<String>, message: impl Into<Message>) -> Self {
         Error::Parse { place: place.into(), message: message.into() }
     }
 
-    /// A setting, or a combination of settings, that cannot work.
+    /// Returns an error about a setting, or a combination of settings, that cannot work.
     pub fn config(message: impl Into<Message>) -> Self {
         Error::Config(message.into())
     }
 
-    /// Data that nothing can be computed from.
+    /// Returns an error about data from which nothing can be computed.
     pub fn network(message: impl Into<Message>) -> Self {
         Error::Network(message.into())
     }
 
-    /// Work that would take too much memory.
+    /// Returns an error about a computation that needs too much memory.
     pub fn too_large(message: impl Into<Message>) -> Self {
         Error::TooLarge(message.into())
     }
 
-    /// The text for a front end, with settings in its notation.
+    /// Returns the text for a front end, with settings in its notation.
     pub fn in_notation(&self, notation: Notation) -> String {
         match self {
             Error::Parse { place, message } => format!("{place}: {}", message.in_notation(notation)),
@@ -83,7 +84,7 @@ impl Error {
     }
 }
 
-/// The system's words are often too terse to act upon ("os error 28"), so the frequent ones get a sentence.
+/// Returns a sentence for the frequent errors of the system, whose own text is often too terse ("os error 28").
 fn explain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder; check the path".into(),

@@ -12,4 +12,4 @@ pub mod sampling;
 pub mod settings;
 
 #[doc(hidden)]
-pub use serde;
+pub use {serde, serde_json};

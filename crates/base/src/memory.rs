@@ -1,23 +1,23 @@
-//! How much memory the process has used, and how much it can get.
+//! The memory that the process has used and can use.
 //!
-//! Linux only: elsewhere it takes calls that safe Rust does not offer, and the answer is `None`.
+//! Supported on Linux only. Other systems need calls that safe Rust does not offer, and the functions return `None`.
 
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most memory the process has held at once, in bytes; `None` where the system does not tell.
+/// Returns the peak resident memory of the process in bytes, or `None` if the system does not report it.
 ///
-/// Never less than an earlier answer: Linux counts pages per thread and adds them up now and then, so two readings
-/// of its high-water mark may differ by some pages either way.
+/// The value never decreases between calls. Linux counts pages per thread and adds them up from time to time, so two
+/// readings of its high-water mark may differ by some pages in either direction.
 pub fn peak_resident_bytes() -> Option<u64> {
     static HIGHEST: AtomicU64 = AtomicU64::new(0);
     let now = kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")?;
     Some(now.max(HIGHEST.fetch_max(now, Ordering::Relaxed)))
 }
 
-/// What the process may hold in all, in bytes: what it holds already and what the machine could still give it
-/// without swapping, or the limit of its control group (a container's, a batch job's) where that is lower.
+/// Returns the memory in bytes that the process can use in total: what it uses now plus what the machine can provide
+/// without swapping, or the limit of its control group (of a container or a batch job) if that is lower.
 pub fn available_bytes() -> Option<u64> {
     let free = kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?;
     let held = kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")?;
@@ -32,7 +32,7 @@ fn kilobytes(text: &str, field: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// The lowest limit of the groups named in `/proc/self/cgroup` and of the groups around them.
+/// Returns the lowest limit of the groups listed in `/proc/self/cgroup` and of their parent groups.
 fn group_limit(root: &Path, groups: &str) -> Option<u64> {
     let limits = groups.lines().filter_map(|line| {
         // `0::/path` in version 2, `7:memory:/path` in version 1.
@@ -45,10 +45,10 @@ fn group_limit(root: &Path, groups: &str) -> Option<u64> {
             }
             _ => return None,
         };
-        // A container may see the path of the outside, which is not there: the folders that are there count.
+        // A container may see a path of the host that does not exist inside. Only the folders that exist count.
         let own = top.join(path.trim_start_matches('/'));
         let around = own.ancestors().take_while(|folder| folder.starts_with(&top));
-        // "max" is no number and no limit.
+        // "max" does not parse as a number and means that there is no limit.
         let limit = |folder: &Path| fs::read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
         around.filter_map(limit).min()
     });

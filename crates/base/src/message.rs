@@ -110,9 +110,12 @@ impl From<&str> for Message {
             }
         };
         let mut rest = text;
-        while let Some((before, marked)) = rest.split_once(BEGIN)
-            && let Some((inner, after)) = marked.split_once(END)
-        {
+        while let Some((head, after)) = rest.split_once(END) {
+            let Some((before, inner)) = head.rsplit_once(BEGIN) else {
+                words(head, &mut pieces);
+                rest = after;
+                continue;
+            };
             words(before, &mut pieces);
             pieces.push(match (inner.split_once(VALUE), inner.strip_suffix(SWITCH)) {
                 (Some((name, value)), _) => Piece::Value(name.into(), value.into()),

@@ -1,7 +1,7 @@
-//! The thread pool, and long parallel work that can be watched and ended from the calling thread.
+//! The thread pool, and long parallel work that the calling thread can observe and cancel.
 //!
-//! The pool is our own: a library that takes the process's global pool would change its neighbors' speed, and
-//! a caller may want two fits with different numbers of threads at once.
+//! The library uses pools of its own: using the global pool of the process would affect other libraries in it, and a
+//! caller may want to run two fits at the same time with different numbers of threads.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,13 +12,17 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 
-/// How often a caller hears of long work, and how fast it can end it.
+/// The interval at which a caller is informed about long work, and the delay before it can cancel it.
 const WATCH_EVERY: Duration = Duration::from_millis(50);
 
-/// More than any machine has; a larger number is a slip of the keyboard that would stall it.
+/// The maximum number of threads. No machine has more cores; a larger number is a typing error that would stall the
+/// machine.
 const MOST_THREADS: usize = 4096;
 
-/// Refuses numbers of threads that make no sense.
+/// Checks a number of threads.
+///
+/// # Errors
+/// When it is 0 or exceeds the maximum.
 pub fn check_threads(threads: Option<usize>) -> Result<()> {
     match threads {
         Some(0) => Err(Error::config("threads = 0: give at least 1, or leave it out to use all cores")),
@@ -29,14 +33,14 @@ pub fn check_threads(threads: Option<usize>) -> Result<()> {
     }
 }
 
-/// Threads that work together.
+/// A pool of threads.
 #[derive(Debug)]
 pub struct Pool {
     pool: rayon::ThreadPool,
 }
 
 impl Pool {
-    /// A pool with so many threads; without a number, as many as the machine has cores.
+    /// Creates a pool with this many threads, or with one per core if there is no number.
     pub fn new(threads: Option<usize>) -> Result<Self> {
         check_threads(threads)?;
         let builder = rayon::ThreadPoolBuilder::new().thread_name(|index| format!("manyview-{index}"));
@@ -45,20 +49,20 @@ impl Pool {
         Ok(Pool { pool })
     }
 
-    /// Number of threads.
+    /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }
 
-    /// Runs `f` on the pool: parallel iterators inside use its threads.
+    /// Runs `f` on the pool. Parallel iterators inside `f` use its threads.
     pub fn run<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         self.pool.install(f)
     }
 
-    /// Calls `task` for every index below `count`; each thread makes its scratch once.
+    /// Calls `task` for every index below `count`. Each thread creates its scratch once.
     ///
-    /// The calling thread meanwhile tells `watch` how many are done. When that breaks, the flag that tasks get
-    /// is raised, tasks may return `None`, and so does the whole.
+    /// Meanwhile the calling thread passes the number of finished tasks to `watch`. When `watch` breaks, the flag
+    /// passed to the tasks is set, tasks may return `None`, and the function returns `None`.
     pub fn map_watched<S, R: Send>(
         &self,
         count: usize,
@@ -81,9 +85,10 @@ impl Pool {
         self.run_watched(work, &mut || watch(done.load(Ordering::Relaxed)))
     }
 
-    /// Runs `work` on the pool while the calling thread calls `watch` again and again.
+    /// Runs `work` on the pool while the calling thread calls `watch` repeatedly.
     ///
-    /// When that breaks, the flag that `work` gets is raised, it may return `None`, and so does the whole.
+    /// When `watch` breaks, the flag passed to `work` is set, `work` may return `None`, and the function returns
+    /// `None`.
     pub fn run_watched<R: Send>(
         &self,
         work: impl FnOnce(&AtomicBool) -> Option<R> + Send,
@@ -92,7 +97,7 @@ impl Pool {
         let canceled = AtomicBool::new(false);
         let (finished, wait) = channel::<Option<R>>();
         self.pool.in_place_scope(|scope| {
-            // The receiver lives until this message has come, so sending cannot fail.
+            // The receiver exists until this message has arrived, so sending cannot fail.
             scope.spawn(|_| drop(finished.send(work(&canceled))));
             loop {
                 match wait.recv_timeout(WATCH_EVERY) {
@@ -105,7 +110,7 @@ impl Pool {
                             canceled.store(true, Ordering::Relaxed);
                         }
                     }
-                    // The work panicked; the scope passes the panic on.
+                    // The work panicked; the scope propagates the panic.
                     Err(RecvTimeoutError::Disconnected) => return None,
                 }
             }

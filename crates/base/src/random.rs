@@ -1,61 +1,62 @@
-//! Random numbers as a pure function of where they are used.
+//! Random numbers as a pure function of their coordinates.
 //!
-//! Invariant: a number depends on the seed and its coordinates (stage, view, row, column) alone, never on how
-//! many were drawn before or by which thread. So results are the same bits for any number of threads, and a
-//! resumed run ends like one that was never stopped. A [`Stream`] is for the places where "the next number" is
-//! harmless: one owner, one order, a key of its own.
+//! Invariant: a number depends only on the seed and its coordinates (stage, view, row, column), not on how many
+//! numbers were drawn before or on the thread. Therefore results have the same bits for any number of threads, and a
+//! resumed run ends like an uninterrupted one. A [`Stream`] is for code with a single owner, a fixed order and a key
+//! of its own.
 
-/// The golden ratio in 64 bits: odd, and its multiples are spread evenly over all of `u64`.
+/// The golden ratio in 64 bits. It is odd, and its multiples are spread evenly over `u64`.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Sets streams apart from the keys they are made from (the digits of pi).
+/// Separates streams from the keys they are made from (the digits of pi).
 const STREAM: u64 = 0x3141_5926_5358_9793;
 
-/// Spreads each input bit over all output bits; a bijection (the finalizer of splitmix64).
+/// Spreads each input bit over all output bits. A bijection (the finalizer of splitmix64).
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
 }
 
-/// A seed and the first coordinates, mixed once, so that each further number costs one or two rounds of mixing.
+/// A seed and the first coordinates, mixed once, so that each further number needs one or two rounds of mixing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(u64);
 
 impl Key {
-    /// The key of a seed.
+    /// Returns the key of a seed.
     pub fn new(seed: u64) -> Self {
         // Without the step, seed 0 would be a fixed point of the mixing.
         Key(mix(seed.wrapping_add(STEP)))
     }
 
-    /// Adds a coordinate. The order counts: `with(a).with(b)` is not `with(b).with(a)`.
+    /// Adds a coordinate. The order matters: `with(a).with(b)` differs from `with(b).with(a)`.
     pub fn with(self, coordinate: u64) -> Self {
         Key(mix(self.0.wrapping_add(coordinate.wrapping_mul(STEP))))
     }
 
-    /// These coordinates as 64 random bits.
+    /// Returns 64 random bits for these coordinates.
     pub fn bits(self) -> u64 {
         self.0
     }
 
-    /// 64 random bits for one element of a matrix; the same as `with(row).with(column)`.
+    /// Returns 64 random bits for an element of a matrix, the same as `with(row).with(column)`.
     pub fn at(self, row: usize, column: usize) -> u64 {
         self.with(row as u64).with(column as u64).0
     }
 }
 
-/// A number in [0, 1), a multiple of 2^-53.
+/// Maps bits to a number in [0, 1), a multiple of 2^-53.
 pub fn unit_f64(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// A number in (0, 1), for logarithms; symmetric about 1/2.
+/// Maps bits to a number in (0, 1), for logarithms. Symmetric about 1/2.
 pub fn open_unit_f64(bits: u64) -> f64 {
     ((bits >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
 }
 
-/// A coordinate made from a name (FNV-1a, then mixed): the same on every machine, unlike `std`'s hashers.
+/// Returns a coordinate for a name (FNV-1a, then mixed). Unlike with the hashers of `std`, it is the same on every
+/// machine.
 pub fn text_key(text: &str) -> u64 {
     let hash = text
         .bytes()
@@ -63,35 +64,35 @@ pub fn text_key(text: &str) -> u64 {
     mix(hash)
 }
 
-/// One number for a sequence of numbers; another sequence almost surely has another.
+/// Returns a hash of a sequence of numbers.
 pub fn mix_words(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(STEP, |hash, word| mix(hash ^ word).wrapping_add(STEP))
 }
 
-/// Random numbers one after the other, for code with one owner and one order.
+/// A sequence of random numbers, for code with a single owner and a fixed order.
 #[derive(Clone, Debug)]
 pub struct Stream {
     state: u64,
 }
 
 impl Stream {
-    /// The stream of a key.
+    /// Returns the stream of a key.
     pub fn new(key: Key) -> Self {
-        // Its own coordinate, because the stream would otherwise repeat `key.with(1)`, `key.with(2)`, ...
+        // A coordinate of its own; otherwise the stream would repeat `key.with(1)`, `key.with(2)`, ...
         Stream { state: key.with(STREAM).0 }
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mix(self.state)
     }
 
-    /// A number below `bound`, all equally likely.
+    /// Returns a uniformly distributed number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
-        assert!(bound > 0, "there is no number below 0");
-        // The high half of bits x bound is the number. 2^64 is rarely a multiple of bound: the first
-        // 2^64 mod bound low halves are the surplus, and drawing again there makes the shares equal.
+        assert!(bound > 0, "the bound must be above 0");
+        // The number is the high half of bits x bound. 2^64 is rarely a multiple of bound. Rejecting the first 2^64
+        // mod bound low halves makes all numbers equally likely.
         let surplus = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);
@@ -101,7 +102,7 @@ impl Stream {
         }
     }
 
-    /// Puts the items into random order, all orders equally likely.
+    /// Shuffles the items. All orders are equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.below(last as u64 + 1) as usize;
@@ -114,7 +115,7 @@ impl Stream {
 mod tests {
     use super::*;
 
-    /// Results of users depend on these functions: whoever changes them changes every result, and must say so.
+    /// Users' results depend on these functions: changing them changes every result and must be announced.
     #[test]
     fn the_numbers_never_change() {
         let key = Key::new(0).with(1).with(2);
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(stream.below(1000), GOLDEN[6]);
     }
 
-    // From an independent program in Python.
+    // Computed by an independent program in Python.
     const GOLDEN: [u64; 7] = [
         0xe220_a839_7b1d_cdaf,
         0xf475_9ced_adbb_c47f,
@@ -156,8 +157,8 @@ mod tests {
         assert_eq!(open_unit_f64(0), 1.0 - open_unit_f64(u64::MAX));
     }
 
-    /// Mean 1/2 and variance 1/12 over a small matrix, and no correlation with the neighbor to the right,
-    /// below, in the next view or with the next seed. Bounds are five standard errors.
+    /// Mean 1/2 and variance 1/12 over a small matrix, and no correlation with the neighbor to the right, the
+    /// neighbor below, the next view or the next seed. Bounds are five standard errors.
     #[test]
     fn elements_are_uniform_and_independent_of_their_neighbors() {
         let side = 300;
@@ -220,7 +221,7 @@ mod tests {
         );
     }
 
-    /// With a bound of 3/4 of 2^64 a plain remainder or product would give some numbers twice the share.
+    /// With a bound of 3/4 of 2^64, a plain remainder or product would make some numbers twice as likely.
     #[test]
     fn below_is_fair_for_bounds_near_the_top() {
         let bound = 3u64 << 62;

@@ -1,38 +1,41 @@
-//! Draws items in proportion to their weights, in constant time each.
+//! Weighted sampling in constant time per draw.
 //!
-//! Alias tables (Walker, Vose): the weights are cut into as many slots of equal size as there are items, each
-//! slot shared by at most two items. A draw picks a slot and one of its two owners.
+//! Alias tables (Walker, Vose): the weights are cut into as many slots of equal size as there are items, and each
+//! slot is shared by at most two items. A draw picks a slot and one of its two items.
 //!
-//! Invariant: slot `i` belongs to item `i` up to its threshold and to its alias above it; an item of weight 0
-//! owns nothing.
+//! Invariant: slot `i` belongs to item `i` below its threshold and to its alias above it. An item of weight 0 owns no
+//! part of a slot.
 
 use crate::random::Stream;
 
-/// A table over items `0..len`.
+/// An alias table over the items `0..len`.
 #[derive(Clone, Debug)]
 pub struct Alias {
     slots: Vec<Slot>,
 }
 
-/// Kept together, because a draw over a million items misses the cache once per array.
+/// Both fields are in one struct, because a draw over a million items misses the cache once per array.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// The item's share of its own slot, as a fraction of 2^64.
+    /// The share of the item in its own slot, as a fraction of 2^64.
     threshold: u64,
-    /// Who owns the rest.
+    /// The item that owns the rest.
     alias: u32,
 }
 
 impl Alias {
-    /// A table for these weights, in time linear in their number.
+    /// Creates a table for these weights, in linear time.
     ///
     /// # Panics
     /// When a weight is negative or not finite, or all are zero.
     pub fn new(weights: &[f64]) -> Self {
         assert!(u32::try_from(weights.len()).is_ok(), "at most 2^32 items, got {}", weights.len());
-        assert!(weights.iter().all(|&weight| weight >= 0.0), "weights are at least 0");
+        assert!(weights.iter().all(|&weight| weight >= 0.0), "weights must be at least 0");
         let total: f64 = weights.iter().sum();
-        assert!(total > 0.0 && total.is_finite(), "weights add up to a number above 0, got {total}");
+        assert!(
+            total > 0.0 && total.is_finite(),
+            "the sum of the weights must be finite and above 0, got {total}"
+        );
         let mut shares: Vec<f64> =
             weights.iter().map(|weight| weight / total * weights.len() as f64).collect();
         let mut slots: Vec<Slot> =
@@ -48,8 +51,8 @@ impl Alias {
                 poor.push(giver);
             }
         }
-        // Rounding may leave poor items whose share is 1 but for the last digits: they keep their whole slot.
-        // Only an item of weight 0 must not, were rounding ever to leave one.
+        // Due to rounding, items whose share differs from 1 only in the last digits may remain. They keep their whole
+        // slot. An item of weight 0 must not, should rounding ever leave one.
         let heaviest = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]));
         for item in poor.into_iter().filter(|&item| weights[item as usize] == 0.0) {
             let alias = heaviest.expect("some weight is above 0") as u32;
@@ -58,10 +61,10 @@ impl Alias {
         Alias { slots }
     }
 
-    /// An item, each with a chance in proportion to its weight.
+    /// Draws an item with a probability proportional to its weight.
     pub fn draw(&self, stream: &mut Stream) -> usize {
-        // One number serves twice: the high half of the product is the slot, the low half the place in it.
-        // The slots' chances differ by less than len / 2^64, which no sample can show.
+        // One random number is used twice: the high half of the product is the slot, the low half the position in it.
+        // The probabilities of the slots differ by less than len / 2^64, which is not measurable.
         let product = u128::from(stream.next_u64()) * self.slots.len() as u128;
         let item = (product >> 64) as usize;
         let slot = self.slots[item];
@@ -69,7 +72,7 @@ impl Alias {
     }
 }
 
-/// A share below 1 as a fraction of 2^64.
+/// Returns a share below 1 as a fraction of 2^64.
 fn fraction(share: f64) -> u64 {
     (share.max(0.0) * 2.0f64.powi(64)) as u64
 }
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "weights add up to a number above 0")]
+    #[should_panic(expected = "the sum of the weights must be finite and above 0")]
     fn nothing_to_draw_from_is_a_broken_contract() {
         let _ = Alias::new(&[]);
     }
