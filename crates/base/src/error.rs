@@ -89,12 +89,14 @@ fn explain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder; check the path".into(),
         io::ErrorKind::PermissionDenied => {
-            "permission denied; check the rights or choose another place".into()
+            "permission denied; check the permissions or choose another location".into()
         }
         io::ErrorKind::IsADirectory => "is a folder where a file is expected".into(),
         io::ErrorKind::NotADirectory => "is a file where a folder is expected".into(),
-        io::ErrorKind::StorageFull => "no space left on the disk; free some or choose another place".into(),
-        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another place".into(),
+        io::ErrorKind::StorageFull => {
+            "no space left on the disk; free some space or choose another location".into()
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another location".into(),
         _ => error.to_string(),
     }
 }

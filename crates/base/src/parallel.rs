@@ -11,6 +11,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::message::option_value;
 
 /// The interval at which a caller is informed about long work, and the delay before it can cancel it.
 const WATCH_EVERY: Duration = Duration::from_millis(50);
@@ -25,9 +26,13 @@ const MOST_THREADS: usize = 4096;
 /// When it is 0 or exceeds the maximum.
 pub fn check_threads(threads: Option<usize>) -> Result<()> {
     match threads {
-        Some(0) => Err(Error::config("threads = 0: give at least 1, or leave it out to use all cores")),
+        Some(0) => Err(Error::config(format!(
+            "{} must be at least 1; leave it out to use all cores",
+            option_value("threads", 0)
+        ))),
         Some(threads) if threads > MOST_THREADS => Err(Error::config(format!(
-            "threads = {threads} is more than {MOST_THREADS}; leave it out to use all cores"
+            "{} exceeds the maximum of {MOST_THREADS}; leave it out to use all cores",
+            option_value("threads", threads)
         ))),
         _ => Ok(()),
     }

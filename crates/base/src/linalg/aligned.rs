@@ -1,19 +1,20 @@
-//! Numbers that begin at a cache line.
+//! Buffers that begin at a cache line.
 //!
-//! A row of 16 floats fills a line. Where rows straddle two, each load and store of the kernels counts twice, and a
-//! pass takes a third longer.
+//! A row of 16 floats fills a cache line. If rows straddle two lines, each load and store of the kernels counts
+//! twice, and a pass takes a third longer.
 //!
-//! Invariant: the numbers begin at a multiple of [`LINE`] bytes wherever the allocator put the vector, and the vector
-//! has a line's numbers more than are asked for.
+//! Invariant: the numbers begin at a multiple of [`LINE`] bytes wherever the allocator places the vector. The vector
+//! is longer than requested by the numbers of one line.
 
 use std::ops::{Deref, DerefMut};
 
 use super::Real;
 
-/// Bytes of a cache line, and of the widest vector.
+/// The size of a cache line in bytes, and of the widest vector register.
 const LINE: usize = 64;
 
-/// A slice of fixed length on the heap. A vector of our own would need `unsafe`; this one is a little too long.
+/// A heap-allocated slice of fixed length. An aligned allocation would need `unsafe`; this one is slightly too long
+/// instead.
 #[derive(Debug)]
 pub struct Aligned<T> {
     data: Vec<T>,
@@ -21,22 +22,22 @@ pub struct Aligned<T> {
     len: usize,
 }
 
-/// How many numbers the vector is too long.
+/// Returns the number of extra elements in the vector.
 const fn spare<T>() -> usize {
     LINE / size_of::<T>()
 }
 
-/// How many numbers lie before the first line. By its contract `align_offset` may know no answer; then rows
-/// straddle lines, and nothing else changes.
+/// Returns the number of elements before the first line. By its contract, `align_offset` may give no answer. Then
+/// rows straddle lines, and nothing else changes.
 fn before_line<T>(start: *const T) -> usize {
     let before = start.align_offset(LINE);
     if before <= spare::<T>() { before } else { 0 }
 }
 
 impl<T: Real> Aligned<T> {
-    /// A buffer of zeros.
+    /// Creates a buffer of zeros.
     pub fn zeros(len: usize) -> Self {
-        // Not grown from an empty vector: the system hands out zeroed memory for nothing.
+        // Not grown from an empty vector, because the system provides zeroed memory at no cost.
         let data = vec![T::ZERO; len + spare::<T>()];
         Aligned { first: before_line(data.as_ptr()), data, len }
     }
@@ -56,7 +57,7 @@ impl<T> DerefMut for Aligned<T> {
     }
 }
 
-/// The copy lies elsewhere, so its first line does too.
+/// The copy has another address, so its first line has another offset.
 impl<T: Clone> Clone for Aligned<T> {
     fn clone(&self) -> Self {
         let mut data = Vec::with_capacity(self.len + spare::<T>());

@@ -1,9 +1,11 @@
-//! Sparse matrices by rows, the form in which networks are kept and matrices leave the library.
+//! Sparse matrices in compressed rows, the format of networks and of matrices passed in and out of the library.
 //!
-//! Invariant: `indptr` has `rows + 1` ascending values from 0 to the number of entries; the columns of a row
-//! ascend and are below `cols`.
+//! Invariant: `indptr` has `rows + 1` ascending values from 0 to the number of entries. The columns of a row are
+//! ascending and below `cols`.
 
-/// A sparse matrix in compressed rows.
+use std::ops::AddAssign;
+
+/// A sparse matrix in compressed row format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr<T> {
     cols: usize,
@@ -13,7 +15,7 @@ pub struct Csr<T> {
 }
 
 impl<T: Copy> Csr<T> {
-    /// A matrix with about `density` of its entries, values in (0, 1], the same on every call; for tests.
+    /// Creates a pseudorandom matrix with about `density` of its entries and values in (0, 1], for tests.
     #[doc(hidden)]
     pub fn random(rows: usize, cols: usize, density: f64, seed: u64) -> Self
     where
@@ -37,32 +39,68 @@ impl<T: Copy> Csr<T> {
         Csr::new(cols, indptr, indices, values)
     }
 
-    /// Takes the three arrays of a matrix with `indptr.len() - 1` rows.
+    /// Creates a matrix with `indptr.len() - 1` rows from its three arrays.
     ///
     /// # Panics
-    /// When they break the module's invariant.
+    /// When they violate the invariant of the module.
     pub fn new(cols: usize, indptr: Vec<usize>, indices: Vec<u32>, values: Vec<T>) -> Self {
-        assert!(indptr.first() == Some(&0), "indptr starts with 0, got {:?}", indptr.first());
-        assert_eq!(indptr.last(), Some(&indices.len()), "indptr ends with the number of entries");
+        assert!(indptr.first() == Some(&0), "indptr must start with 0, got {:?}", indptr.first());
+        assert_eq!(indptr.last(), Some(&indices.len()), "indptr must end with the number of entries");
         assert_eq!(indices.len(), values.len(), "one value for each index");
         for pair in indptr.windows(2) {
-            assert!(pair[0] <= pair[1], "indptr ascends, got {} before {}", pair[0], pair[1]);
+            assert!(pair[0] <= pair[1], "indptr must ascend, got {} before {}", pair[0], pair[1]);
             let row = &indices[pair[0]..pair[1]];
-            assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "the columns of a row ascend");
-            assert!(row.last().is_none_or(|&col| (col as usize) < cols), "columns are below {cols}");
+            assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "the columns of a row must ascend");
+            assert!(row.last().is_none_or(|&col| (col as usize) < cols), "columns must be below {cols}");
         }
         Csr { cols, indptr, indices, values }
     }
 
-    /// A matrix without entries.
+    /// Creates a matrix from entries `(row, column, value)` in any order. Values of the same place are added in the
+    /// order given.
+    ///
+    /// # Panics
+    /// When a row or a column is out of range.
+    pub fn from_triplets(
+        rows: usize,
+        cols: usize,
+        triplets: impl IntoIterator<Item = (usize, usize, T)>,
+    ) -> Self
+    where
+        T: AddAssign,
+    {
+        let mut triplets: Vec<(usize, usize, T)> = triplets.into_iter().collect();
+        triplets.sort_by_key(|&(row, col, _)| (row, col));
+        let mut indptr = vec![0; rows + 1];
+        let (mut indices, mut values): (Vec<u32>, Vec<T>) = (Vec::new(), Vec::new());
+        let mut before = None;
+        for (row, col, value) in triplets {
+            assert!(row < rows && col < cols, "entry ({row}, {col}) of a {rows} x {cols} matrix");
+            match values.last_mut() {
+                Some(last) if before == Some((row, col)) => *last += value,
+                _ => {
+                    indices.push(u32::try_from(col).expect("columns have 32 bits"));
+                    values.push(value);
+                    indptr[row + 1] += 1;
+                }
+            }
+            before = Some((row, col));
+        }
+        for row in 0..rows {
+            indptr[row + 1] += indptr[row];
+        }
+        Csr::new(cols, indptr, indices, values)
+    }
+
+    /// Creates a matrix without entries.
     pub fn empty(rows: usize, cols: usize) -> Self {
         Csr { cols, indptr: vec![0; rows + 1], indices: Vec::new(), values: Vec::new() }
     }
 
-    /// Puts blocks of rows one below the other.
+    /// Stacks blocks of rows on top of each other.
     ///
     /// # Panics
-    /// When a block has another number of columns.
+    /// When a block has a different number of columns.
     pub fn stack(cols: usize, blocks: Vec<Csr<T>>) -> Self {
         let entries = blocks.iter().map(Csr::entries).sum();
         let mut whole = Csr {
@@ -81,43 +119,43 @@ impl<T: Copy> Csr<T> {
         whole
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.indptr.len() - 1
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Number of stored entries.
+    /// Returns the number of stored entries.
     pub fn entries(&self) -> usize {
         self.indices.len()
     }
 
-    /// Columns and values of one row.
+    /// Returns the columns and the values of a row.
     pub fn row(&self, row: usize) -> (&[u32], &[T]) {
         let range = self.indptr[row]..self.indptr[row + 1];
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// Where each row begins, and the end of the last.
+    /// Returns the start of each row, and the end of the last.
     pub fn indptr(&self) -> &[usize] {
         &self.indptr
     }
 
-    /// The columns of all entries, row after row.
+    /// Returns the columns of all entries in row order.
     pub fn indices(&self) -> &[u32] {
         &self.indices
     }
 
-    /// The values of all entries, row after row.
+    /// Returns the values of all entries in row order.
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// The transpose, in time linear in entries plus rows plus columns.
+    /// Returns the transpose, in time linear in entries plus rows plus columns.
     pub fn transpose(&self) -> Csr<T> {
         let mut indptr = vec![0usize; self.cols + 1];
         for &col in &self.indices {
@@ -129,7 +167,7 @@ impl<T: Copy> Csr<T> {
         let mut next = indptr.clone();
         let mut indices = vec![0u32; self.entries()];
         let mut values = self.values.clone();
-        // Rows are visited in ascending order, so each column's rows ascend too.
+        // Rows are visited in ascending order, so the rows of each column ascend too.
         for row in 0..self.rows() {
             let (cols, row_values) = self.row(row);
             for (&col, &value) in cols.iter().zip(row_values) {
@@ -142,10 +180,10 @@ impl<T: Copy> Csr<T> {
         Csr { cols: self.rows(), indptr, indices, values }
     }
 
-    /// The same pattern with other values.
+    /// Returns a matrix with the same pattern and other values.
     ///
     /// # Panics
-    /// When there is not one value for each entry.
+    /// When there is not one value per entry.
     pub fn with_values<S>(&self, values: Vec<S>) -> Csr<S> {
         assert_eq!(values.len(), self.entries(), "one value for each entry");
         Csr { cols: self.cols, indptr: self.indptr.clone(), indices: self.indices.clone(), values }
@@ -158,6 +196,19 @@ mod tests {
 
     fn sample() -> Csr<f64> {
         Csr::new(3, vec![0, 2, 2, 3, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])
+    }
+
+    #[test]
+    fn triplets_come_in_any_order_and_are_added_up() {
+        let triplets = [(2, 1, 1.0), (0, 2, 2.0), (0, 0, 1.0), (2, 1, 2.0)];
+        assert_eq!(Csr::from_triplets(4, 3, triplets), sample());
+        assert_eq!(Csr::<f64>::from_triplets(2, 5, []), Csr::empty(2, 5));
+    }
+
+    #[test]
+    #[should_panic(expected = "entry (1, 3) of a 2 x 3 matrix")]
+    fn triplets_beyond_the_matrix_are_refused() {
+        let _ = Csr::from_triplets(2, 3, [(1, 3, 1.0)]);
     }
 
     #[test]
@@ -178,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the columns of a row ascend")]
+    #[should_panic(expected = "the columns of a row must ascend")]
     fn unsorted_columns_are_refused() {
         let _ = Csr::new(3, vec![0, 2], vec![2, 0], vec![1.0, 2.0]);
     }

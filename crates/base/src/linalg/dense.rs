@@ -1,7 +1,7 @@
-//! Tall, narrow factors: one row per node, a few columns.
+//! Tall, narrow factors: one row per node and few columns.
 //!
-//! Invariant: rows are padded with zeros to `stride`, a multiple of [`LANES`], so that kernels compiled for a
-//! few widths serve all. Both solvers keep padding at zero: it has no numerator and no Gram entry.
+//! Invariant: rows are padded with zeros to `stride`, a multiple of [`LANES`], so that kernels compiled for a few
+//! widths work for all. Both solvers keep the padding at zero, because it has no numerator and no Gram entry.
 
 use super::Real;
 use super::aligned::Aligned;
@@ -9,7 +9,7 @@ use super::aligned::Aligned;
 /// Rows are padded to a multiple of this many columns.
 pub(super) const LANES: usize = 4;
 
-/// A dense matrix by rows, each padded to `stride` numbers.
+/// A dense matrix in row order, with rows padded to `stride` numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense<T> {
     rows: usize,
@@ -19,13 +19,13 @@ pub struct Dense<T> {
 }
 
 impl<T: Real> Dense<T> {
-    /// All zeros.
+    /// Creates a matrix of zeros.
     pub fn zeros(rows: usize, width: usize) -> Self {
         let stride = width.next_multiple_of(LANES);
         Dense { rows, width, stride, data: Aligned::zeros(rows * stride) }
     }
 
-    /// Fills element by element; `f` gets row and column.
+    /// Creates a matrix from a function of row and column.
     pub fn from_fn(rows: usize, width: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
         let mut dense = Self::zeros(rows, width);
         for row in 0..rows {
@@ -36,37 +36,37 @@ impl<T: Real> Dense<T> {
         dense
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns, padding left out.
+    /// Returns the number of columns without padding.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of columns, padding included.
+    /// Returns the number of columns with padding.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// One row without its padding.
+    /// Returns a row without padding.
     pub fn row(&self, row: usize) -> &[T] {
         &self.data[row * self.stride..][..self.width]
     }
 
-    /// One row without its padding, to be written.
+    /// Returns a mutable row without padding.
     pub fn row_mut(&mut self, row: usize) -> &mut [T] {
         &mut self.data[row * self.stride..][..self.width]
     }
 
-    /// All rows with their padding.
+    /// Returns all rows with padding.
     pub fn padded(&self) -> &[T] {
         &self.data
     }
 
-    /// All rows with their padding, to be written; padding must stay zero.
+    /// Returns all rows with padding, mutable. The padding must stay zero.
     pub fn padded_mut(&mut self) -> &mut [T] {
         &mut self.data
     }

@@ -1,42 +1,42 @@
-//! All eigenvalues and the leading eigenvectors of a dense symmetric matrix of some hundred rows.
+//! All eigenvalues and the leading eigenvectors of a dense symmetric matrix with some hundred rows.
 //!
-//! `A = H T Hᵀ` with H a product of Householder's reflections and T tridiagonal; then `T = Z L Zᵀ` by implicit QL, whose
-//! plane rotations are written down first, which takes quadratic time, and applied afterwards, many columns at once.
-//! Eigenvectors are the columns of `H Z`.
+//! `A = H T Hᵀ` with H a product of Householder reflections and T tridiagonal; then `T = Z L Zᵀ` by implicit QL. The
+//! plane rotations of QL are recorded first, in quadratic time, and applied afterwards to many columns together. The
+//! eigenvectors are the columns of `H Z`.
 //!
-//! Invariant: every sum has one order, so neither threads nor the width of vectors change a bit.
+//! Invariant: every sum has a fixed order, so neither threads nor vector width change a bit.
 
 use rayon::prelude::*;
 
 use super::kernels::vectorized;
 use super::vector;
 
-/// Rows of a matrix that a task changes.
+/// The number of matrix rows that a task changes.
 const TASK_ROWS: usize = 64;
 
-/// Coordinates of all eigenvectors that a task turns together: few enough to stay in the second cache.
+/// The number of coordinates of all eigenvectors that a task rotates together. They fit into the second-level cache.
 const TASK_COLUMNS: usize = 16;
 
-/// QL needs two or three sweeps for an eigenvalue; more than these mean numbers that are not finite.
+/// The maximum number of sweeps per eigenvalue. QL needs two or three; more mean that numbers are not finite.
 const MOST_SWEEPS: usize = 80;
 
-/// Eigenvalues and eigenvectors, those of the largest eigenvalue first.
+/// Eigenvalues and eigenvectors, sorted by descending eigenvalue.
 #[derive(Clone, Debug)]
 pub struct Eigen {
-    /// All of them, falling.
+    /// All eigenvalues, in descending order.
     pub values: Vec<f64>,
-    /// As many as were asked for, one after the other.
+    /// The requested eigenvectors.
     pub vectors: Vec<Vec<f64>>,
 }
 
-/// The eigenvalues of a symmetric matrix, given by rows, and the eigenvectors of the `count` largest.
+/// Returns the eigenvalues of a symmetric matrix in row order, and the eigenvectors of the `count` largest.
 ///
 /// # Panics
 /// When the matrix is not square or not finite.
 pub fn symmetric(mut matrix: Vec<f64>, rows: usize, count: usize) -> Eigen {
     assert_eq!(matrix.len(), rows * rows, "a square matrix of {rows} rows");
-    assert!(matrix.iter().all(|x| x.is_finite()), "only finite numbers have eigenvalues");
-    // Squares of what is left must neither overflow nor vanish.
+    assert!(matrix.iter().all(|x| x.is_finite()), "the matrix must be finite");
+    // Scaled so that squares neither overflow nor underflow.
     let size = matrix.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     if size > 0.0 {
         matrix.iter_mut().for_each(|x| *x /= size);
@@ -57,7 +57,7 @@ pub fn symmetric(mut matrix: Vec<f64>, rows: usize, count: usize) -> Eigen {
     Eigen { values: order.iter().map(|&at| tridiagonal.diagonal[at] * size).collect(), vectors }
 }
 
-/// A symmetric matrix with nothing beyond the neighbors of its diagonal.
+/// A symmetric tridiagonal matrix.
 struct Tridiagonal {
     diagonal: Vec<f64>,
     /// `beside[i]` is in row i and column i + 1; the last is zero.
@@ -72,14 +72,14 @@ struct Reflection {
 }
 
 impl Reflection {
-    /// The reflection that turns `x` into a multiple of its first coordinate, and that multiple.
+    /// Returns the reflection that maps `x` to a multiple of the first unit vector, and that multiple.
     fn new(first: usize, x: &[f64]) -> (Self, f64) {
         let norm = product(x, x).sqrt();
         let mut vector = x.to_vec();
         if norm == 0.0 {
             return (Reflection { first, factor: 0.0, vector }, 0.0);
         }
-        // Away from the first coordinate, lest two equal numbers cancel.
+        // The image has the opposite sign of the first coordinate, to avoid cancellation.
         let image = if vector[0] > 0.0 { -norm } else { norm };
         vector[0] -= image;
         (Reflection { first, factor: 2.0 / product(&vector, &vector), vector }, image)
@@ -110,8 +110,8 @@ fn tridiagonalize(mut matrix: Vec<f64>, rows: usize) -> (Tridiagonal, Vec<Reflec
     (found, reflections)
 }
 
-/// `A <- H A H` for the lower right of A, whose rows are given with what stands before it: with `p = factor A v` and
-/// `w = p - (factor vᵀp / 2) v` this is `A - v wᵀ - w vᵀ`.
+/// Computes `A <- H A H` for the lower right part of A. `below` has its rows with the columns to the left of it. With
+/// `p = factor A v` and `w = p - (factor vᵀp / 2) v` this is `A - v wᵀ - w vᵀ`.
 fn reflect_both_sides(below: &mut [f64], rows: usize, reflection: &Reflection) {
     let (first, v) = (reflection.first, &reflection.vector);
     let mut w: Vec<f64> = below
@@ -130,18 +130,18 @@ fn reflect_both_sides(below: &mut [f64], rows: usize, reflection: &Reflection) {
     });
 }
 
-/// A turn of coordinates `first` and `first + 1`.
+/// A rotation of the coordinates `first` and `first + 1`.
 struct Rotation {
     first: usize,
     cosine: f64,
     sine: f64,
 }
 
-/// Makes T diagonal, and says by which rotations.
+/// Makes T diagonal and returns the rotations.
 fn diagonalize(t: &mut Tridiagonal) -> Vec<Rotation> {
     let mut rotations = Vec::new();
-    // The reduction to T left errors of this size. Matrices of a low rank have whole blocks of them, in which a number
-    // beside the diagonal would never become small against those on it.
+    // The reduction to T left errors of this size. Matrices of low rank have whole blocks of them, in which an
+    // off-diagonal number would never become small compared to the diagonal.
     let largest = t.diagonal.iter().chain(&t.beside).fold(0.0, |most: f64, x| most.max(x.abs()));
     let floor = f64::EPSILON * largest;
     for first in 0..t.diagonal.len() {
@@ -150,14 +150,14 @@ fn diagonalize(t: &mut Tridiagonal) -> Vec<Rotation> {
             if last == first {
                 break;
             }
-            assert!(sweep < MOST_SWEEPS, "QL does not end: eigenvalue {first} of {}", t.diagonal.len());
+            assert!(sweep < MOST_SWEEPS, "QL does not converge: eigenvalue {first} of {}", t.diagonal.len());
             sweep_up(t, first, last, &mut rotations);
         }
     }
     rotations
 }
 
-/// The last row of the block that begins at `first`: the number beside it does not count.
+/// Returns the last row of the block that begins at `first`. The off-diagonal number after it is negligible.
 fn end_of_block(t: &Tridiagonal, first: usize, floor: f64) -> usize {
     let counts = |at: &usize| {
         let around = t.diagonal[*at].abs() + t.diagonal[at + 1].abs();
@@ -166,7 +166,7 @@ fn end_of_block(t: &Tridiagonal, first: usize, floor: f64) -> usize {
     (first..t.diagonal.len() - 1).find(|at| !counts(at)).unwrap_or(t.diagonal.len() - 1)
 }
 
-/// One implicit QL step from row `last` up to row `first`, with Wilkinson's shift.
+/// Runs one implicit QL step from row `last` up to row `first`, with Wilkinson's shift.
 fn sweep_up(t: &mut Tridiagonal, first: usize, last: usize, rotations: &mut Vec<Rotation>) {
     let (d, e) = (&mut t.diagonal, &mut t.beside);
     let slope = (d[first + 1] - d[first]) / (2.0 * e[first]);
@@ -179,7 +179,7 @@ fn sweep_up(t: &mut Tridiagonal, first: usize, last: usize, rotations: &mut Vec<
         let length = libm::hypot(pushed, bulge);
         e[at + 1] = length;
         if length == 0.0 {
-            // The block falls apart here; the next sweep sees it.
+            // The block splits here; the next sweep detects it.
             d[at + 1] -= taken;
             e[last] = 0.0;
             return;
@@ -197,7 +197,7 @@ fn sweep_up(t: &mut Tridiagonal, first: usize, last: usize, rotations: &mut Vec<
     e[last] = 0.0;
 }
 
-/// The rotations applied to the identity. A part has [`TASK_COLUMNS`] coordinates of every eigenvector of T.
+/// Applies the rotations to the identity. A part has [`TASK_COLUMNS`] coordinates of every eigenvector of T.
 fn turned_identity(rows: usize, rotations: &[Rotation]) -> Vec<Vec<f64>> {
     let turn_part = |part: usize| {
         let mut vectors = vec![0.0; rows * TASK_COLUMNS];
@@ -223,7 +223,7 @@ fn turn_all(vectors: &mut [f64], rotations: &[Rotation]) {
     }
 }
 
-/// The inner product, on wide vectors.
+/// The inner product, with wide vectors.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     vectorized(
         #[inline(always)]
@@ -231,7 +231,7 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
     )
 }
 
-/// `sum += factor x`, likewise.
+/// `sum += factor x`, with wide vectors.
 fn add_multiple(sum: &mut [f64], factor: f64, x: &[f64]) {
     vectorized(
         #[inline(always)]
@@ -263,12 +263,12 @@ mod tests {
         (0..rows * rows).map(entry).collect()
     }
 
-    /// More columns than nodes, as the covariance of wide embeddings of small networks has them: once this did not end.
+    /// More columns than nodes, as in the covariance of wide embeddings of small networks. QL used not to terminate.
     #[test]
     fn matrices_of_a_low_rank_end() {
         for (rows, rank) in [(40, 3), (150, 20), (300, 60)] {
             let key = Key::new(rank as u64);
-            // Columns of very different size, some of them zero, as factors are.
+            // Columns of very different sizes, some of them zero, as in factors.
             let entry =
                 |of: usize, at: usize| unit_f64(key.at(of, at)).powi(8) * ((at % 7) as f64 - 1.0).max(0.0);
             let x: Vec<Vec<f64>> = (0..rank).map(|of| (0..rows).map(|at| entry(of, at)).collect()).collect();
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    /// `A x = l x` for every pair, orthonormal vectors, falling values, and the trace.
+    /// Checks `A x = l x` for every pair, orthonormal vectors, descending values, and the trace.
     fn check(matrix: &[f64], rows: usize) {
         let size = matrix.iter().fold(f64::MIN_POSITIVE, |most: f64, x| most.max(x.abs()));
         let found = symmetric(matrix.to_vec(), rows, rows);

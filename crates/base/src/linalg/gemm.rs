@@ -1,11 +1,12 @@
 //! Products of dense matrices, `C = A B` or `C += A B`, for factors too wide for the kernels of a stage.
 //!
-//! C is cut into blocks; each is the work of one thread. Within a block, slices of A and B are laid out in the order in
-//! which the innermost loop reads them; that loop adds eight rows of B, times a factor each, to a row of C. (A tile of C
-//! in registers would read less. In safe Rust the compiler takes such a tile apart into single numbers.)
+//! C is cut into blocks, and each block is computed by one thread. Within a block, slices of A and B are copied into
+//! the order in which the innermost loop reads them. That loop adds eight rows of B, each times a factor, to a row of
+//! C. (A tile of C in registers would need fewer loads, but in safe Rust the compiler splits such a tile into
+//! scalars.)
 //!
-//! Invariant: an element of C is a sum over the inner dimension in ascending order, eight products at a time. It depends
-//! neither on threads, nor on blocks, nor on vector width (there is no FMA).
+//! Invariant: an element of C is a sum over the inner dimension in ascending order, eight products at a time. It does
+//! not depend on threads, blocks or vector width (there is no FMA).
 
 use std::ops::Range;
 
@@ -14,22 +15,22 @@ use rayon::prelude::*;
 use super::Real;
 use super::kernels::vectorized;
 
-/// Rows of B that are read together: each number of C is loaded and stored once for so many products.
+/// The number of rows of B that are read together. Each number of C is loaded and stored once per this many products.
 const GROUP: usize = 8;
 
-/// Length of a slice of the inner dimension.
+/// The length of a slice of the inner dimension.
 const DEPTH: usize = 256;
 
-/// Blocks of C are at most this large: with a group of rows of B, one row fills half of the first cache.
+/// The maximum size of a block of C. One row and a group of rows of B fill half of the first-level cache.
 const BLOCK_ROWS: usize = 128;
 const BLOCK_COLS: usize = 512;
 
-/// C is cut further until there are so many blocks, or they are this small.
+/// C is cut further until there are this many blocks, or until they have the smallest size.
 const BLOCKS: usize = 16;
 const SMALLEST_ROWS: usize = 32;
 const SMALLEST_COLS: usize = 128;
 
-/// A matrix to be read, as it lies or transposed.
+/// A matrix to be read, either as stored or transposed.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a, T> {
     values: &'a [T],
@@ -40,13 +41,13 @@ pub struct Operand<'a, T> {
 }
 
 impl<'a, T: Real> Operand<'a, T> {
-    /// Rows of `cols` numbers, one after the other.
+    /// Creates an operand with rows of `cols` consecutive numbers.
     pub fn new(values: &'a [T], cols: usize) -> Self {
         assert!(cols > 0 && values.len().is_multiple_of(cols), "{} numbers in rows of {cols}", values.len());
         Operand { values, rows: values.len() / cols, cols, row_step: cols, col_step: 1 }
     }
 
-    /// The transpose, without moving a number.
+    /// Returns the transpose without moving numbers.
     pub fn transposed(self) -> Self {
         let Operand { values, rows, cols, row_step, col_step } = self;
         Operand { values, rows: cols, cols: rows, row_step: col_step, col_step: row_step }
@@ -57,7 +58,7 @@ impl<'a, T: Real> Operand<'a, T> {
         self.values[row * self.row_step + col * self.col_step]
     }
 
-    /// Copies a part, row after row.
+    /// Copies a part of the matrix in row order.
     fn copy(&self, rows: Range<usize>, cols: Range<usize>, to: &mut [T]) {
         let width = cols.len();
         if self.col_step == 1 {
@@ -74,13 +75,13 @@ impl<'a, T: Real> Operand<'a, T> {
     }
 }
 
-/// `c = a b`, row after row.
+/// Computes `c = a b`, in row order.
 pub fn product<T: Real>(a: Operand<'_, T>, b: Operand<'_, T>, c: &mut [T]) {
     c.fill(T::ZERO);
     add_product(a, b, c);
 }
 
-/// `c += a b`, on the threads of the present pool.
+/// Computes `c += a b` on the threads of the current pool.
 pub fn add_product<T: Real>(a: Operand<'_, T>, b: Operand<'_, T>, c: &mut [T]) {
     assert_eq!(a.cols, b.rows, "the inner dimensions of {}x{} and {}x{}", a.rows, a.cols, b.rows, b.cols);
     assert_eq!(c.len(), a.rows * b.cols, "the product of {}x{} and {}x{}", a.rows, a.cols, b.rows, b.cols);
@@ -102,7 +103,7 @@ pub fn add_product<T: Real>(a: Operand<'_, T>, b: Operand<'_, T>, c: &mut [T]) {
     });
 }
 
-/// Rows and columns of a block of C.
+/// Returns the rows and columns of a block of C.
 fn block_shape(rows: usize, cols: usize) -> (usize, usize) {
     let (mut block_rows, mut block_cols) = (BLOCK_ROWS, BLOCK_COLS);
     let blocks = |block_rows, block_cols| rows.div_ceil(block_rows) * cols.div_ceil(block_cols);
@@ -118,7 +119,7 @@ fn block_shape(rows: usize, cols: usize) -> (usize, usize) {
     (block_rows, block_cols)
 }
 
-/// A block of C: pieces of consecutive rows.
+/// A block of C: parts of consecutive rows.
 struct Block<'a, T> {
     first_row: usize,
     first_col: usize,
@@ -142,9 +143,9 @@ fn cut<T>(c: &mut [T], cols: usize, block_rows: usize, block_cols: usize) -> Vec
     blocks
 }
 
-/// Slices of A and B, in the order in which they are read; groups are filled up with zeros.
+/// Slices of A and B in the order in which they are read. Groups are padded with zeros.
 struct Packed<T> {
-    /// For each group the factors of one row after the other.
+    /// For each group, the factors of all rows.
     a: Vec<[T; GROUP]>,
     /// Rows of `cols` numbers.
     b: Vec<T>,
@@ -193,7 +194,7 @@ impl<T: Real> Packed<T> {
     }
 }
 
-/// `row += factors[0] b_0 + ... + factors[7] b_7`, the rows of B lying one after the other.
+/// `row += factors[0] b_0 + ... + factors[7] b_7`. The rows of B are consecutive.
 #[inline(always)]
 fn add_group<T: Real>(row: &mut [T], factors: &[T; GROUP], b: &[T]) {
     let cols = row.len();
@@ -222,7 +223,7 @@ mod tests {
         (0..count).map(|at| T::from_f64(unit_f64(Key::new(seed).at(at, 0)) - 0.5)).collect()
     }
 
-    /// Sizes below, at and above a group, a slice and a block.
+    /// Sizes below, at and above those of a group, a slice and a block.
     const SHAPES: [(usize, usize, usize); 6] =
         [(1, 1, 1), (7, 17, 257), (9, 15, 3), (128, 512, 8), (129, 513, 20), (40, 70, 600)];
 

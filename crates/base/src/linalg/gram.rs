@@ -1,7 +1,7 @@
 //! Small products of tall factors: `XᵀX`, inner products, column norms.
 //!
-//! Invariant: sums run in f64 over chunks of constant size that are added in order, so neither the number of
-//! threads nor the vector width changes a bit.
+//! Invariant: sums run in f64 over chunks of constant size that are added in order, so neither the number of threads
+//! nor the vector width changes a bit.
 
 use rayon::prelude::*;
 
@@ -9,12 +9,12 @@ use super::dense::LANES;
 use super::kernels::{add_multiple, for_each_window, vectorized};
 use super::{Dense, Real};
 
-/// Rows whose sums one task forms.
+/// The number of rows that a task sums.
 const CHUNK_ROWS: usize = 1024;
-/// Rows that are added up in the matrix's own precision before they go into the f64 sum.
+/// The number of rows that are summed in the precision of the matrix before they are added to the f64 sum.
 const RUN_ROWS: usize = 32;
 
-/// `XᵀX` in f64, `width x width`, by rows.
+/// Returns `XᵀX` in f64, `width x width`, in row order.
 pub fn gram<T: Real>(x: &Dense<T>) -> Vec<f64> {
     let stride = x.stride();
     let parts: Vec<Vec<f64>> = x
@@ -35,7 +35,7 @@ pub fn gram<T: Real>(x: &Dense<T>) -> Vec<f64> {
     (0..width * width).map(|at| padded[at / width * stride + at % width]).collect()
 }
 
-/// The padded Gram matrix of some rows.
+/// Returns the padded Gram matrix of some rows.
 #[inline(always)]
 fn gram_of_chunk<T: Real>(rows: &[T], stride: usize) -> Vec<f64> {
     let mut total = vec![0.0; stride * stride];
@@ -55,7 +55,8 @@ fn gram_of_chunk<T: Real>(rows: &[T], stride: usize) -> Vec<f64> {
     total
 }
 
-/// Products of the columns `first..first + LANES` with the columns `offset..offset + WIDTH`, kept in registers.
+/// Returns the products of the columns `first..first + LANES` with the columns `offset..offset + WIDTH`, kept in
+/// registers.
 #[inline(always)]
 fn products_of_columns<T: Real, const WIDTH: usize>(
     run: &[T],
@@ -63,7 +64,7 @@ fn products_of_columns<T: Real, const WIDTH: usize>(
     first: usize,
     offset: usize,
 ) -> [[T; WIDTH]; LANES] {
-    // Four variables and not an array of four: the compiler would lay its vectors across them.
+    // Four variables instead of an array of four, across which the compiler would place its vectors.
     let [mut first_sum, mut second, mut third, mut fourth] = [[T::ZERO; WIDTH]; LANES];
     for row in run.chunks_exact(stride) {
         let factors: &[T; LANES] = row[first..].first_chunk().expect("the columns are within the row");
@@ -76,7 +77,7 @@ fn products_of_columns<T: Real, const WIDTH: usize>(
     [first_sum, second, third, fourth]
 }
 
-/// `sum_ij x_ij y_ij` in f64.
+/// Returns `sum_ij x_ij y_ij` in f64.
 pub fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
     assert_eq!(x.len(), y.len(), "factors of one shape");
     let chunk = CHUNK_ROWS * 16;
@@ -85,7 +86,7 @@ pub fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
     sums.iter().sum()
 }
 
-/// Adds `part` to `sum`, element by element.
+/// Adds `part` to `sum` element by element.
 pub fn add(sum: &mut [f64], part: &[f64]) {
     for (sum, part) in sum.iter_mut().zip(part) {
         *sum += part;

@@ -1,24 +1,25 @@
-//! The passes over tiles: `R Vᵀ` by row blocks, `Uᵀ R` by column panels, and what needs `U V` on R's pattern.
+//! The passes over tiles: `R Vᵀ` by row blocks, `Uᵀ R` by column panels, and functions that need `U V` on the pattern
+//! of R.
 //!
-//! Widths are compiled: a stage is narrow, and a loop of known length over registers is two to three times as
-//! fast as one of unknown length. Wider factors are taken 32 columns at a time.
+//! Widths are compile-time constants: a stage is narrow, and a loop of known length over registers is two to three
+//! times as fast as one of unknown length. Wider factors are processed 32 columns at a time.
 //!
-//! Invariant: the result of each function depends on its arguments alone, not on threads or vector width.
+//! Invariant: the result of each function depends only on its arguments, not on threads or vector width.
 
 use std::sync::LazyLock;
 
 use super::tiles::Block;
 use super::{Dense, Real, Tiles};
 
-/// The environment variable that turns wide vectors off when it is set to 1: slower, with the same result.
+/// The environment variable that disables wide vectors when it is set to 1. Slower, with the same result.
 pub const PORTABLE: &str = "MANYVIEW_PORTABLE";
 
-/// Read once: tests that compare both ways start a process for each.
+/// Read once. Tests that compare both settings start a process for each.
 static ARCH: LazyLock<Option<pulp::Arch>> =
     LazyLock::new(|| (std::env::var_os(PORTABLE).is_none_or(|value| value != "1")).then(pulp::Arch::new));
 
-/// Runs `f` with the widest vectors of this machine. `f` and all it calls must be `inline(always)`: what is not
-/// inlined is compiled for the baseline.
+/// Runs `f` with the widest vectors of this machine. `f` and everything it calls must be `inline(always)`: code that
+/// is not inlined is compiled for the baseline.
 #[inline(always)]
 pub fn vectorized<R>(f: impl FnOnce() -> R) -> R {
     match *ARCH {
@@ -27,7 +28,7 @@ pub fn vectorized<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Whether the kernels use wider vectors than every machine of this kind has.
+/// Returns whether the kernels use wider vectors than the baseline of the architecture.
 pub fn uses_wide_vectors() -> bool {
     match *ARCH {
         #[cfg(target_arch = "x86_64")]
@@ -57,13 +58,14 @@ macro_rules! for_each_window {
 
 pub(super) use for_each_window;
 
-/// Adds `R Vᵀ` for the rows of one block to `out` (block rows x stride). `v_t` is V transposed: a row per column of R.
+/// Adds `R Vᵀ` for the rows of one block to `out` (block rows x stride). `v_t` is V transposed: one row per column of
+/// R.
 pub fn add_products<T: Real>(block: &Block<T>, panel: usize, v_t: &Dense<T>, out: &mut [T]) {
     let stride = v_t.stride();
     for_each_window!(stride, |offset, WIDTH| vectorized(
         #[inline(always)]
         || {
-            // The known stride of the usual case lets the compiler fold the address arithmetic.
+            // A constant stride, which is the usual case, lets the compiler fold the address arithmetic.
             if stride == WIDTH {
                 products_window::<T, WIDTH>(block, panel, v_t.padded(), WIDTH, 0, out);
             } else {
@@ -88,7 +90,7 @@ fn products_window<T: Real, const WIDTH: usize>(
             if cols.is_empty() {
                 continue;
             }
-            // Rows that lie without a gap need one check of bounds instead of two.
+            // Rows without gaps need one bounds check instead of two.
             let sum = if stride == WIDTH {
                 let rows = v_panel.as_chunks::<WIDTH>().0;
                 gather(cols, values, |col| &rows[usize::from(col)])
@@ -100,7 +102,7 @@ fn products_window<T: Real, const WIDTH: usize>(
     }
 }
 
-/// `sum_e values[e] * v[cols[e]]`, with two chains of additions that do not wait for each other.
+/// `sum_e values[e] * v[cols[e]]`, with two independent chains of additions.
 #[inline(always)]
 fn gather<'a, T: Real, const WIDTH: usize>(
     cols: &[u16],
@@ -121,7 +123,7 @@ fn gather<'a, T: Real, const WIDTH: usize>(
     even
 }
 
-/// Columns `offset..offset + WIDTH` of row `row`.
+/// Returns the columns `offset..offset + WIDTH` of row `row`.
 #[inline(always)]
 fn window<T, const WIDTH: usize>(x: &[T], row: u16, stride: usize, offset: usize) -> &[T; WIDTH] {
     x[usize::from(row) * stride + offset..].first_chunk().expect("the row is within the panel")
@@ -132,12 +134,17 @@ fn window_mut<T, const WIDTH: usize>(x: &mut [T], row: u16, stride: usize, offse
     x[usize::from(row) * stride + offset..].first_chunk_mut().expect("the row is within the panel")
 }
 
-/// `sum += factor * x`.
+/// `sum += factor * x` for vectors of constant width; see [`vector::add_multiple`](super::vector::add_multiple) for
+/// slices. A constant width keeps `sum` in registers between calls, which a slice of unknown length does not.
 #[inline(always)]
 pub fn add_multiple<T: Real, const WIDTH: usize>(sum: &mut [T; WIDTH], factor: T, x: &[T; WIDTH]) {
-    // By value: the compiler cannot see that the two do not overlap, and would go one number at a time.
-    let (old, x) = (*sum, *x);
-    *sum = std::array::from_fn(|lane| old[lane] + factor * x[lane]);
+    // By value: the compiler cannot prove that the two do not overlap, and would process one number at a time. A loop
+    // instead of `array::from_fn`, which is not inlined everywhere and then compiled for the baseline, five times slower.
+    let (mut new, x) = (*sum, *x);
+    for lane in 0..WIDTH {
+        new[lane] += factor * x[lane];
+    }
+    *sum = new;
 }
 
 #[inline(always)]
@@ -175,7 +182,7 @@ fn transposed_window<T: Real, const WIDTH: usize>(
     for block in tiles.blocks() {
         for row in 0..block.rows() {
             let u_row = u_rows.next().expect("U has a row for each row of R");
-            // A copy, which stays in registers: the compiler cannot see that U and the sums do not overlap.
+            // A copy, which stays in registers: the compiler cannot prove that U and the sums do not overlap.
             let u_row: [T; WIDTH] = *u_row[offset..].first_chunk().expect("the window is within the row");
             let (cols, values) = block.run(index, row);
             if stride == WIDTH {
@@ -192,7 +199,7 @@ fn transposed_window<T: Real, const WIDTH: usize>(
     }
 }
 
-/// Calls `$body` with the constant `$STRIDE`: `$stride` where that is compiled, else 0.
+/// Calls `$body` with the constant `$STRIDE`, which is `$stride` if that is one of the compiled values, else 0.
 macro_rules! with_stride {
     ($stride:expr, |$STRIDE:ident| $body:expr) => {
         with_stride!(@pick $stride, $STRIDE, $body, 4 8 12 16 20 24 28 32 64)
@@ -205,9 +212,9 @@ macro_rules! with_stride {
     };
 }
 
-/// Replaces R by `max(R - scale * U V, 0)` in one block and forgets the zeros.
+/// Replaces R by `max(R - scale * U V, 0)` in one block and removes the zeros.
 ///
-/// `u_rows` are the block's rows of U with their padding.
+/// `u_rows` are the rows of U that belong to the block, with padding.
 pub fn subtract_and_clip<T: Real>(
     block: &mut Block<T>,
     panel: usize,
@@ -242,7 +249,7 @@ fn subtract_rows<T: Real, const STRIDE: usize>(
     });
 }
 
-/// `<R, U V>` and `<U V, U V>` over the entries of R in one block.
+/// Returns `<R, U V>` and `<U V, U V>` over the entries of R in one block.
 pub fn fit_on_pattern<T: Real>(block: &Block<T>, panel: usize, u_rows: &[T], v_t: &Dense<T>) -> (f64, f64) {
     with_stride!(v_t.stride(), |STRIDE| vectorized(
         #[inline(always)]
@@ -275,13 +282,14 @@ fn fit_of_rows<T: Real, const STRIDE: usize>(
     (cross, square)
 }
 
-/// Inner products that are formed together.
+/// The number of inner products that are computed together.
 const DOTS: usize = 16;
 
-/// Inner products of a row of U with some rows of V, each in four partial sums.
+/// Returns the inner products of a row of U with some rows of V, each in four partial sums.
 #[inline(always)]
 fn dots<T: Real>(u_row: &[T], v_panel: &[T], stride: usize, cols: &[u16]) -> [T; DOTS] {
-    // Partial sums go through memory: summed at once, the compiler would go one number at a time all along.
+    // Partial sums are stored in memory: if they were summed immediately, the compiler would process one number at a
+    // time throughout.
     let mut parts = [[T::ZERO; 4]; DOTS];
     for (parts, &col) in parts.iter_mut().zip(cols) {
         let v_row = &v_panel[usize::from(col) * stride..][..stride];
@@ -313,7 +321,7 @@ mod tests {
         u.row(row).iter().zip(v_t.row(col)).map(|(x, y)| x * y).sum()
     }
 
-    /// Widths below, at and above those compiled, and sizes around a block and a panel.
+    /// Widths below, at and above the compiled ones, and sizes around those of a block and a panel.
     const WIDTHS: [usize; 9] = [1, 3, 4, 5, 16, 31, 32, 33, 70];
     const SHAPES: [(usize, usize, f64); 4] =
         [(1, 1, 1.0), (127, 256, 0.2), (129, 257, 0.05), (260, 700, 0.01)];
@@ -391,7 +399,7 @@ mod tests {
             let residual = residual.to_csr();
             assert_eq!(residual.entries(), left.len());
             for (row, col, rest) in left {
-                let at = residual.row(row).0.binary_search(&col).expect("the entry stays");
+                let at = residual.row(row).0.binary_search(&col).expect("the entry is kept");
                 assert!(close(residual.row(row).1[at], rest));
             }
         });

@@ -1,14 +1,14 @@
-//! Matrices and the loops over them. Knows nothing of networks, files or ranks.
+//! Matrices and the loops over them. This module does not depend on networks, files or ranks.
 //!
-//! - [`Csr`]: sparse rows, the form in which matrices come and go.
-//! - [`Tiles`]: the form in which they are factorized: row blocks x column panels that fit the first cache.
+//! - [`Csr`]: sparse rows, the format of input and output.
+//! - [`Tiles`]: the format for factorization: row blocks x column panels that fit into the first-level cache.
 //! - [`Dense`]: tall, narrow factors with padded rows.
 //! - `svd`: the leading singular values and vectors of tiles; `eigen`: those of small symmetric matrices.
 //! - `kernels`: the passes over tiles; `gram`: small products of factors; `gemm`: products of wide dense matrices;
 //!   `vector`: products and sums of vectors.
 //!
-//! All kernels multiply and add in two roundings, never in one (no FMA), and every sum has one fixed order. So
-//! the vector width that the machine offers changes the speed and not a single bit of the result.
+//! All kernels round after the multiplication and after the addition (no FMA), and every sum has a fixed order. So
+//! the vector width of the machine affects the speed but not a single bit of the result.
 
 mod aligned;
 mod csr;

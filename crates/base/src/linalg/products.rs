@@ -1,4 +1,4 @@
-//! A sum of sparse matrices times a tall factor, from either side. The sum is never formed.
+//! Products of a sum of sparse matrices with a tall factor, from either side. The sum is never formed.
 //!
 //! Invariant: each row of a product is summed by one task in a fixed order.
 
@@ -7,12 +7,12 @@ use rayon::prelude::*;
 use super::kernels::{add_products, add_transposed_products};
 use super::{BLOCK_ROWS, Dense, Real, Tiles};
 
-/// Wider factors are cut into slices of so many columns. Rows that are far apart fall into few sets of the first
-/// cache; cut, the transposed product with 256 columns takes a fifth less time (10 M entries).
+/// Wider factors are cut into slices of this many columns. Rows that are far apart share few sets of the first-level
+/// cache; with slices, the transposed product with 256 columns takes a fifth less time (10 M entries).
 const SLICE: usize = 32;
 const WIDEST: usize = 64;
 
-/// `(A_1 + A_2 + ...) X`. When `going` says no, the rest is left zero.
+/// Returns `(A_1 + A_2 + ...) X`. When `going` returns false, the rest is left zero.
 pub fn times<T: Real>(parts: &[&Tiles<T>], x: &Dense<T>, going: &(dyn Fn() -> bool + Sync)) -> Dense<T> {
     let mut product = Dense::zeros(parts[0].rows(), x.width());
     in_slices(x, &mut product, |x, product| {
@@ -26,8 +26,8 @@ pub fn times<T: Real>(parts: &[&Tiles<T>], x: &Dense<T>, going: &(dyn Fn() -> bo
     product
 }
 
-/// Writes `(A_1 + A_2 + ...)ᵀ X` to `product`. Each task owns a range of columns of A, so that nothing is added in a
-/// racing order. When `going` says no, the rest is left zero.
+/// Writes `(A_1 + A_2 + ...)ᵀ X` to `product`. Each task owns a range of columns of A, so that the order of additions
+/// is fixed. When `going` returns false, the rest is left zero.
 pub fn transposed_times<T: Real>(
     parts: &[&Tiles<T>],
     x: &Dense<T>,
@@ -49,8 +49,8 @@ pub fn transposed_times<T: Real>(
     });
 }
 
-/// Calls `multiply` with a factor and its product, or with one slice of the columns of both after the other. Columns do
-/// not feel each other, so this changes no bit.
+/// Calls `multiply` with a factor and its product, or with each slice of the columns of both. Columns are independent
+/// of each other, so this changes no bit.
 fn in_slices<T: Real>(x: &Dense<T>, product: &mut Dense<T>, multiply: impl Fn(&Dense<T>, &mut Dense<T>)) {
     if x.width() <= WIDEST {
         return multiply(x, product);
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::linalg::Csr;
 
-    /// Wide factors in slices against each column alone.
+    /// Compares wide factors, which are sliced, with single columns.
     #[test]
     fn every_column_is_multiplied_as_if_alone() {
         let matrices =

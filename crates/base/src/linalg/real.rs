@@ -1,4 +1,4 @@
-//! The two kinds of number a matrix may hold: f32 is what runs, f64 is what proves the numbers.
+//! The number types of matrices: f32 for production, f64 to verify the results.
 
 use std::fmt::Debug;
 use std::iter::Sum;
@@ -10,25 +10,25 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// Numbers of one of the two kinds, for code that must name the kind: a message over MPI does.
+/// Numbers of one of the two types, for code that must name the type, such as MPI messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Slice<'a> {
-    /// The kind that runs.
+    /// The type for production.
     F32(&'a [f32]),
-    /// The kind that proves the numbers.
+    /// The type for verification.
     F64(&'a [f64]),
 }
 
-/// The same, to be written to.
+/// Mutable numbers of one of the two types.
 #[derive(Debug, PartialEq)]
 pub enum SliceMut<'a> {
-    /// The kind that runs.
+    /// The type for production.
     F32(&'a mut [f32]),
-    /// The kind that proves the numbers.
+    /// The type for verification.
     F64(&'a mut [f64]),
 }
 
-/// A floating-point number that matrices can hold: `f32` or `f64`.
+/// A floating-point type for matrices: `f32` or `f64`.
 pub trait Real:
     sealed::Sealed
     + Copy
@@ -51,26 +51,27 @@ pub trait Real:
     /// One.
     const ONE: Self;
 
-    /// The nearest number of this type.
+    /// Rounds to the nearest number of this type.
     fn from_f64(x: f64) -> Self;
 
-    /// The same number, exactly.
+    /// Converts without loss.
     fn to_f64(self) -> f64;
 
-    /// Natural logarithm, with the same bits on every machine (the system's library would not promise that).
+    /// Returns the natural logarithm, with the same bits on every machine (which the library of the system does not
+    /// guarantee).
     fn ln(self) -> Self;
 
-    /// Square root, correctly rounded.
+    /// Returns the square root, correctly rounded.
     fn sqrt(self) -> Self;
 
-    /// Exponential, with the same bits on every machine. In `f32` it is within two units of the last place from -87 to
-    /// 88, constant beyond, and free of branches, so that loops over it run on vectors.
+    /// Returns the exponential, with the same bits on every machine. In `f32` it is within two units in the last
+    /// place from -87 to 88, constant beyond, and free of branches, so that loops over it are vectorized.
     fn exp(self) -> Self;
 
-    /// These numbers, with their kind known.
+    /// Returns these numbers with their type.
     fn slice(numbers: &[Self]) -> Slice<'_>;
 
-    /// These numbers, with their kind known, to be written to.
+    /// Returns these mutable numbers with their type.
     fn slice_mut(numbers: &mut [Self]) -> SliceMut<'_>;
 }
 
@@ -100,8 +101,8 @@ impl Real for f32 {
 
     #[inline(always)]
     fn exp(self) -> Self {
-        // exp(x) = 2^k exp(r) with k whole and |r| <= ln(2) / 2, where the series needs seven terms. Adding 1.5 x 2^23
-        // rounds to a whole number, which is then in the lowest bits.
+        // exp(x) = 2^k exp(r) with an integer k and |r| <= ln(2) / 2, where the series needs seven terms. Adding 1.5
+        // x 2^23 rounds to an integer, which is then in the lowest bits.
         const ROUNDER: f32 = 12_582_912.0;
         const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
         let x = self.clamp(-87.0, 88.0);

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{Real, Tiles};
 
-/// `||R_1 + R_2 + ...||^2` of matrices of one shape.
+/// Returns `||R_1 + R_2 + ...||^2` for matrices of one shape.
 pub fn squared_norm_of_sum<T: Real>(parts: &[&Tiles<T>]) -> f64 {
     let [first, rest @ ..] = parts else { return 0.0 };
     assert!(rest.iter().all(|part| (part.rows(), part.cols()) == (first.rows(), first.cols())), "one shape");
@@ -17,7 +17,7 @@ pub fn squared_norm_of_sum<T: Real>(parts: &[&Tiles<T>]) -> f64 {
                     let (cols, values) = part.blocks()[block].run(panel, row);
                     for (&col, &value) in cols.iter().zip(values) {
                         let at = panel * part.panel() + usize::from(col);
-                        // Entries are above zero, so a zero sum is one that nothing was added to.
+                        // Entries are above zero, so a sum of zero means that nothing was added yet.
                         if sums[at] == T::ZERO {
                             touched.push(at as u32);
                         }

@@ -1,22 +1,24 @@
-//! A sparse matrix cut into row blocks and column panels, the form in which it is factorized.
+//! A sparse matrix cut into row blocks and column panels, the format for factorization.
 //!
-//! A panel is so narrow that its rows of V stay in the first cache while a block's entries stream by, and that
-//! 16 bits hold a column. An entry takes six bytes in f32, plus four bytes for each pair of row and panel.
+//! A panel is narrow enough that its rows of V stay in the first-level cache while the entries of a block are read,
+//! and that 16 bits are enough for a column. An entry takes six bytes in f32, plus four bytes for each pair of row
+//! and panel.
 //!
-//! Invariant: within a block, entries are sorted by panel, then row, then column; `starts[panel * rows + row]`
-//! is where the run of that row in that panel begins, and the last of `starts` is the number of entries.
+//! Invariant: within a block, entries are sorted by panel, then row, then column. `starts[panel * rows + row]` is the
+//! start of the run of that row in that panel, and the last of `starts` is the number of entries.
 
 use rayon::prelude::*;
 
 use super::{Csr, Real};
 
-/// Rows of a block. Small enough for many tasks on a small network, large enough to use a panel of V well.
+/// The number of rows of a block. Small enough for many tasks on a small network, large enough to make good use of a
+/// panel of V.
 pub const BLOCK_ROWS: usize = 128;
 
 const NARROWEST_PANEL: usize = 256;
 const WIDEST_PANEL: usize = 1 << 16;
 
-/// Panels widen until a row has this many entries in one, on average: shorter runs cost more than cache misses.
+/// Panels are widened until a row has this many entries in one on average. Shorter runs cost more than cache misses.
 const ENTRIES_PER_RUN: usize = 8;
 
 /// A non-negative sparse matrix in tiles.
@@ -28,7 +30,7 @@ pub struct Tiles<T> {
     blocks: Vec<Block<T>>,
 }
 
-/// [`BLOCK_ROWS`] rows (fewer in the last block) of a matrix.
+/// [`BLOCK_ROWS`] rows of a matrix (fewer in the last block).
 #[derive(Clone, Debug)]
 pub struct Block<T> {
     rows: usize,
@@ -38,7 +40,7 @@ pub struct Block<T> {
 }
 
 impl<T: Real> Tiles<T> {
-    /// Cuts a matrix.
+    /// Creates tiles from a matrix in compressed rows.
     pub fn from_csr(matrix: &Csr<T>) -> Self {
         let panel = panel_width(matrix.rows(), matrix.cols(), matrix.entries());
         let blocks = (0..matrix.rows())
@@ -48,7 +50,7 @@ impl<T: Real> Tiles<T> {
         Tiles { rows: matrix.rows(), cols: matrix.cols(), panel, blocks }
     }
 
-    /// Cuts a matrix that comes in blocks of [`BLOCK_ROWS`] rows, and frees each block as soon as it is cut.
+    /// Creates tiles from blocks of [`BLOCK_ROWS`] rows, and frees each block as soon as it is converted.
     pub fn from_blocks(rows: usize, cols: usize, blocks: Vec<Csr<T>>) -> Self {
         let entries = blocks.iter().map(Csr::entries).sum();
         let panel = panel_width(rows, cols, entries);
@@ -56,7 +58,7 @@ impl<T: Real> Tiles<T> {
         let blocks: Vec<_> = blocks.into_par_iter().map(cut).collect();
         let (found, last) =
             (blocks.iter().map(|block| block.rows).sum::<usize>(), blocks.len().saturating_sub(1));
-        assert_eq!(found, rows, "the blocks hold all rows");
+        assert_eq!(found, rows, "the blocks have all rows");
         assert!(
             blocks[..last].iter().all(|block| block.rows == BLOCK_ROWS),
             "only the last block may be short"
@@ -64,7 +66,7 @@ impl<T: Real> Tiles<T> {
         Tiles { rows, cols, panel, blocks }
     }
 
-    /// The same matrix by rows.
+    /// Converts to compressed rows.
     pub fn to_csr(&self) -> Csr<T> {
         let mut indptr = vec![0];
         let (mut indices, mut values) =
@@ -82,65 +84,65 @@ impl<T: Real> Tiles<T> {
         Csr::new(self.cols, indptr, indices, values)
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Number of stored entries.
+    /// Returns the number of stored entries.
     pub fn entries(&self) -> usize {
         self.blocks.iter().map(|block| block.values.len()).sum()
     }
 
-    /// Columns of a panel (fewer in the last).
+    /// Returns the number of columns of a panel (the last has fewer).
     pub fn panel(&self) -> usize {
         self.panel
     }
 
-    /// Number of panels.
+    /// Returns the number of panels.
     pub fn panels(&self) -> usize {
         self.cols.div_ceil(self.panel)
     }
 
-    /// The row blocks, in order.
+    /// Returns the row blocks in order.
     pub fn blocks(&self) -> &[Block<T>] {
         &self.blocks
     }
 
-    /// The row blocks, in order.
+    /// Returns the row blocks in order, mutable.
     pub fn blocks_mut(&mut self) -> &mut [Block<T>] {
         &mut self.blocks
     }
 
-    /// Sum of all entries.
+    /// Returns the sum of all entries.
     pub fn sum(&self) -> f64 {
         self.sum_of(|value| value)
     }
 
-    /// Sum of the squares of all entries.
+    /// Returns the sum of the squares of all entries.
     pub fn squared_norm(&self) -> f64 {
         self.sum_of(|value| value * value)
     }
 
-    /// The largest entry, 0 when there is none.
+    /// Returns the largest entry, or 0 if there is none.
     pub fn max(&self) -> T {
         let values = self.blocks.iter().flat_map(|block| &block.values);
         values.fold(T::ZERO, |max, &value| if value > max { value } else { max })
     }
 
-    /// Multiplies all entries.
+    /// Multiplies all entries by a factor.
     pub fn scale(&mut self, factor: T) {
         for value in self.blocks.iter_mut().flat_map(|block| &mut block.values) {
             *value *= factor;
         }
     }
 
-    /// Blocks are summed apart and then in their order, so that the number of threads does not matter.
+    /// Sums each block separately and adds the sums in order, so that the number of threads does not matter.
     fn sum_of(&self, f: impl Fn(f64) -> f64 + Sync) -> f64 {
         // Folds from 0, because the empty sum of f64 is -0.
         let of_block = |block: &Block<T>| block.values.iter().fold(0.0, |sum, value| sum + f(value.to_f64()));
@@ -149,7 +151,7 @@ impl<T: Real> Tiles<T> {
     }
 }
 
-/// The narrowest panel that gives runs of a useful length.
+/// Returns the width of the narrowest panel with runs of a useful length.
 fn panel_width(rows: usize, cols: usize, entries: usize) -> usize {
     let mut panel = NARROWEST_PANEL;
     while panel < WIDEST_PANEL && rows * cols.div_ceil(panel) * ENTRIES_PER_RUN > entries {
@@ -158,7 +160,7 @@ fn panel_width(rows: usize, cols: usize, entries: usize) -> usize {
     panel
 }
 
-/// What a matrix of f32 takes in tiles.
+/// Returns the number of bytes that a matrix of f32 takes in tiles.
 pub fn tile_bytes(rows: usize, cols: usize, entries: usize) -> usize {
     let panels = cols.div_ceil(panel_width(rows, cols, entries));
     6 * entries + 4 * (rows * panels) + rows.div_ceil(BLOCK_ROWS) * size_of::<Block<f32>>()
@@ -196,7 +198,7 @@ impl<T: Real> Block<T> {
         self.rows
     }
 
-    /// Columns within the panel, and values, of one row in one panel.
+    /// Returns the columns (relative to the panel) and the values of one row in one panel.
     #[inline(always)]
     pub fn run(&self, panel: usize, row: usize) -> (&[u16], &[T]) {
         let at = panel * self.rows + row;
@@ -204,7 +206,7 @@ impl<T: Real> Block<T> {
         (&self.cols[range.clone()], &self.values[range])
     }
 
-    /// The sum of all entries, and of their squares.
+    /// Returns the sum of all entries and the sum of their squares.
     pub fn sums(&self) -> [f64; 2] {
         let add = |[sum, squares]: [f64; 2], value: &T| {
             let value = value.to_f64();
@@ -213,12 +215,12 @@ impl<T: Real> Block<T> {
         self.values.iter().fold([0.0; 2], add)
     }
 
-    /// Lets `change` change the values of each run, and drops those that it makes zero (or less).
+    /// Lets `change` modify the values of each run, and removes the values that are then zero or less.
     ///
-    /// `change` gets panel, row, the columns within the panel, and the values to be changed.
+    /// The arguments of `change` are the panel, the row, the columns relative to the panel, and the values.
     #[inline(always)]
     pub fn retain(&mut self, panels: usize, change: impl Fn(usize, usize, &[u16], &mut [T])) {
-        // Slices, because the compiler reads a vector's length and place again after each write.
+        // Slices, because the compiler reloads the length and the address of a vector after each write.
         let (starts, cols, values) =
             (self.starts.as_mut_slice(), self.cols.as_mut_slice(), self.values.as_mut_slice());
         let (mut kept, mut start) = (0, 0);
@@ -229,7 +231,7 @@ impl<T: Real> Block<T> {
                 starts[at] = kept as u32;
                 change(panel, row, &cols[start..end], &mut values[start..end]);
                 for entry in start..end {
-                    // The place is written in any case and only counted when the entry stays: no branch to miss.
+                    // Written in any case, and counted only if the entry is kept: no branch to mispredict.
                     let value = values[entry];
                     cols[kept] = cols[entry];
                     values[kept] = value;
@@ -241,7 +243,7 @@ impl<T: Real> Block<T> {
         *self.starts.last_mut().expect("starts is never empty") = kept as u32;
         self.cols.truncate(kept);
         self.values.truncate(kept);
-        // Giving memory back copies what is left, so only when it is worth it.
+        // Shrinking copies the remaining entries, so do it only if it frees enough.
         if kept < self.cols.capacity() / 4 * 3 {
             self.cols.shrink_to_fit();
             self.values.shrink_to_fit();

@@ -1,14 +1,14 @@
-//! Two loops over vectors of any length, for code that has no kernel of its own.
+//! Loops over vectors of any length, for code without a kernel of its own.
 //!
-//! Both are to be inlined into a `vectorized` closure where speed counts. Sums have eight lanes that are added in a fixed
-//! order at the end, and there is no FMA: the width of the machine's vectors changes no bit.
+//! Inline them into a `vectorized` closure where speed matters. Sums have eight lanes that are added in a fixed order
+//! at the end, and there is no FMA, so the vector width of the machine changes no bit.
 
 use super::Real;
 
-/// Numbers that a loop takes at once.
+/// The number of lanes of a loop.
 const LANES: usize = 8;
 
-/// The inner product.
+/// Returns the inner product.
 #[inline(always)]
 pub fn product<T: Real>(a: &[T], b: &[T]) -> T {
     let mut sums = [T::ZERO; LANES];
@@ -21,7 +21,7 @@ pub fn product<T: Real>(a: &[T], b: &[T]) -> T {
     total(sums) + rest
 }
 
-/// The sum of eight lanes, in the order of a tree.
+/// Returns the sum of eight lanes, added in the order of a tree.
 #[inline(always)]
 pub fn total<T: Real>(lanes: [T; LANES]) -> T {
     ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
@@ -35,11 +35,29 @@ pub fn add_multiple<T: Real>(sum: &mut [T], factor: T, x: &[T]) {
     }
 }
 
+/// Scales a vector to length 1 in f64. A zero vector stays zero.
+pub fn scale_to_unit_length(x: &mut [f32]) {
+    let length = x.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+    if length > 0.0 {
+        x.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::linalg::kernels::vectorized;
     use crate::random::{Key, unit_f64};
+
+    #[test]
+    fn vectors_get_length_one_and_zeros_stay() {
+        let mut x = [3.0, 0.0, -4.0];
+        scale_to_unit_length(&mut x);
+        assert_eq!(x, [0.6, 0.0, -0.8]);
+        let mut zero = [0.0; 3];
+        scale_to_unit_length(&mut zero);
+        assert_eq!(zero, [0.0; 3]);
+    }
 
     #[test]
     fn loops_are_the_naive_ones_and_width_changes_no_bit() {

@@ -228,7 +228,7 @@ fn settings_that_make_no_sense_get_a_sentence() {
         ("--c 0", "expected a number above 0, or auto"),
         ("--c many", "expected a number above 0, or auto"),
         ("--max-iter 0", "max_iter = 0"),
-        ("--threads 0", "threads = 0"),
+        ("--threads 0", "--threads 0 must be at least 1"),
     ] {
         let line = format!("evaluate classify v --labels labels.tsv --predictions said.jsonl {options}");
         place.fails(&line, 2, &[words]);

@@ -60,7 +60,7 @@ fn what_is_no_result_is_refused() {
     place.fails("report nowhere", 1, &["nowhere is no result: run.json is not there", "manyview embed"]);
     place.fails("report calls.tsv", 1, &["calls.tsv"]);
     place.fails("report result --labels none.tsv", 1, &["none.tsv", "no such file"]);
-    place.fails("report result --threads 0", 2, &["threads = 0"]);
+    place.fails("report result --threads 0", 2, &["--threads 0 must be at least 1"]);
     place.fails("report result -o result", 1, &["is a folder where a file is expected"]);
     place.fails("report result -o ..", 2, &[".. is no name of a file"]);
     place.write("labels.tsv", "ann red\n");

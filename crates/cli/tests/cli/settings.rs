@@ -35,7 +35,7 @@ fn numbers_out_of_range() {
         ("--window 0", "window = 0: at least one step of the walk must count; the usual choice is 5"),
         ("--negative 0", "negative = 0 is not above 0; the usual choices are 1 and 5"),
         ("--negative -2", "negative = -2 is not above 0"),
-        ("--threads 0", "threads = 0: give at least 1, or leave it out to use all cores"),
+        ("--threads 0", "--threads 0 must be at least 1; leave it out to use all cores"),
         ("--max-iter 0", "max_iter = 0: a stage needs at least one iteration"),
         ("--tol -1", "tol = -1 is not a number from 0 on; the usual choice is 1e-4"),
         ("--epsilon -1", "epsilon = -1 is not a number from 0 on; it is 0 outside the published code"),
@@ -50,7 +50,7 @@ fn numbers_out_of_range() {
     }
     let words = ["window = 0: at least one step"];
     place.fails("proximity calls.tsv -o result --window 0", 2, &words);
-    place.fails("proximity calls.tsv -o result --threads 0", 2, &["threads = 0"]);
+    place.fails("proximity calls.tsv -o result --threads 0", 2, &["--threads 0 must be at least 1"]);
 }
 
 /// These once ended in a panic, in an allocation of terabytes, or in 100,000 threads.
@@ -61,7 +61,7 @@ fn numbers_that_no_machine_can_serve() {
         ("--dim 18446744073709551615", "dim = 18446744073709551615 is more than anybody needs; use at most"),
         ("--dim 99999999999", "dim = 99999999999 is more than anybody needs"),
         ("--stages 99999999999", "stages = 99999999999 is more than anybody needs; use at most 1024"),
-        ("--threads 100000", "threads = 100000 is more than 4096; leave it out"),
+        ("--threads 100000", "--threads 100000 exceeds the maximum of 4096; leave it out"),
     ] {
         place.fails(&format!("embed calls.tsv --negative 1 -o result {setting}"), 2, &[words]);
     }

@@ -1,14 +1,15 @@
-//! Truncated singular value decomposition of a sparse matrix, or of a sum of some that is never formed.
+//! Truncated singular value decomposition of a sparse matrix, or of a sum of sparse matrices that is never formed.
 //!
-//! Block Krylov iteration: `Q_0 = orth(A Ω)` with random Ω, and `Q_(j+1)` is what `A Aᵀ Q_j` adds to `Q_0 ... Q_j`. Within the
-//! span of all blocks the best approximation is taken: with `W = Aᵀ Q` and `WᵀW = X S² Xᵀ`, the left singular vectors are
-//! `Q X`, the values S, and the right vectors `W X S^-1`. So `U S Vᵀ = Q Qᵀ A` for all columns of Q, however exact X is.
+//! Block Krylov iteration: `Q_0 = orth(A Ω)` with random Ω, and `Q_(j+1)` is what `A Aᵀ Q_j` adds to `Q_0 ... Q_j`.
+//! The result is the best approximation within the span of all blocks: with `W = Aᵀ Q` and `WᵀW = X S² Xᵀ`, the left
+//! singular vectors are `Q X`, the values S, and the right vectors `W X S^-1`. So `U S Vᵀ = Q Qᵀ A` for all columns
+//! of Q, regardless of the accuracy of X.
 //!
-//! Power iteration keeps only the last of its blocks; here all of them stay. On a proximity matrix of 10 M entries, whose
-//! singular values fall slowly, 640 columns in ten blocks come nearer to the best 256 than seven power
+//! Power iteration keeps only the last block; this method keeps all. On a proximity matrix of 10 M entries with
+//! slowly decreasing singular values, 640 columns in ten blocks are closer to the best 256 than seven power
 //! iterations of 266 columns, with a third of the products.
 //!
-//! Invariant: the result follows from the matrix alone, bit for bit, for any number of threads. Empty rows of the matrix
+//! Invariant: the result depends only on the matrix, bit for bit, for any number of threads. Empty rows of the matrix
 //! are exactly zero in U, empty columns in V.
 
 mod orthonormal;
@@ -25,37 +26,39 @@ use crate::random::{Key, unit_f64};
 use orthonormal::orthonormalize;
 use tall::{Coefficients, add_products, cross};
 
-/// Columns of a block. Narrower ones reach further with as many products, and find fewer of many equal values.
+/// The number of columns of a block. Narrower blocks reach further with the same number of products, but find fewer
+/// of many equal values.
 const BLOCK: usize = 64;
 
-/// Columns beyond those asked for, which let the last of them converge.
+/// The number of extra columns, which let the last requested ones converge.
 const OVERSAMPLING: usize = 10;
 
-/// Values below this share of the largest are rounding errors of f32 products: the rank ends there.
+/// Values below this share of the largest are rounding errors of f32 products and are set to zero.
 const NOTHING: f64 = 2e-6;
 
-/// The leading singular values and vectors: `A` is about `U S Vᵀ`.
+/// The leading singular values and vectors: `A` is approximately `U S Vᵀ`.
 #[derive(Clone, Debug)]
 pub struct Svd {
-    /// U, a row for each row of A. The entry of the largest magnitude in each column is positive.
+    /// U, with one row per row of A. The entry of the largest magnitude in each column is positive.
     pub left: Dense<f32>,
-    /// S, falling. Where the rank of A is lower than asked for, the rest is zero, as are the vectors.
+    /// S, in descending order. If the rank of A is lower than requested, the remaining values and vectors are zero.
     pub values: Vec<f64>,
-    /// V, a row for each column of A.
+    /// V, with one row per column of A.
     pub right: Dense<f32>,
 }
 
-/// Hears which share is done, from any thread, and says whether to go on.
+/// Receives the completed share, from any thread, and returns whether to continue.
 pub type Going<'a> = dyn Fn(f64) -> bool + Sync + 'a;
 
-/// The `rank` leading singular values and vectors of the sum of `parts`, on the threads of the present pool.
+/// Returns the `rank` leading singular values and vectors of the sum of `parts`, computed on the threads of the
+/// current pool.
 ///
-/// `iterations` are the blocks beyond those that hold `rank` columns: more make the last values more exact. Time is about
-/// that of `2 (rank + 64 iterations)` products with a vector, and memory `8 (rank + 64 iterations)` bytes for each row
-/// and column. There is no result when `going` says no.
+/// `iterations` is the number of blocks in addition to those that contain `rank` columns. More iterations make the
+/// last values more accurate. The time is about that of `2 (rank + 64 iterations)` products with a vector, and the
+/// memory is `8 (rank + 64 iterations)` bytes per row and column. The result is `None` when `going` returns false.
 ///
 /// # Panics
-/// When there is no part, or shapes differ.
+/// When there is no part, or the shapes differ.
 pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &Going<'_>) -> Option<Svd> {
     let (first, rest) = parts.split_first().expect("at least one part");
     assert!(rest.iter().all(|part| (part.rows(), part.cols()) == (first.rows(), first.cols())), "one shape");
@@ -63,7 +66,7 @@ pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &
     let widths = widths(parts, &filled, rank, iterations);
     let (mut bases, mut images) = (Vec::with_capacity(widths.len()), Vec::with_capacity(widths.len()));
     for (index, &width) in widths.iter().enumerate() {
-        // The end takes about as long as one block.
+        // The final step takes about as long as one block.
         let going = || going(index as f64 / (widths.len() + 1) as f64);
         let random = |row: usize, col: usize, draw: usize| centered(index, row, col, draw);
         let mut block = match images.last() {
@@ -87,7 +90,7 @@ pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &
     Some(rotated(parts, rank, &bases, &images))
 }
 
-/// The widths of the blocks: no more columns in all than the rank can be.
+/// Returns the widths of the blocks. The total does not exceed the largest possible rank.
 fn widths(parts: &[&Tiles<f32>], filled: &[bool], rank: usize, iterations: usize) -> Vec<usize> {
     let most = filled.iter().filter(|&&filled| filled).count().min(filled_columns(parts));
     let block = BLOCK.min(rank + OVERSAMPLING);
@@ -125,12 +128,12 @@ fn filled_columns(parts: &[&Tiles<f32>]) -> usize {
     filled.into_iter().filter(|&filled| filled).count()
 }
 
-/// A random number about zero, for a block, a place in it, and how many were drawn there before.
+/// Returns a random number centered at zero, for a block, a position in it and the number of earlier draws there.
 fn centered(block: usize, row: usize, col: usize, draw: usize) -> f32 {
     (unit_f64(Key::new(draw as u64).with(block as u64).at(row, col)) - 0.5) as f32
 }
 
-/// The first columns: the last block may be narrower than that which it comes from.
+/// Returns the first columns: the last block may be narrower than the one it is computed from.
 fn narrowed(block: Dense<f32>, width: usize) -> Dense<f32> {
     if block.width() == width {
         return block;
@@ -138,7 +141,7 @@ fn narrowed(block: Dense<f32>, width: usize) -> Dense<f32> {
     Dense::from_fn(block.rows(), width, |row, col| block.row(row)[col])
 }
 
-/// The singular vectors within the span of the bases, whose images under `Aᵀ` are given.
+/// Returns the singular vectors within the span of the bases, whose images under `Aᵀ` are given.
 fn rotated(parts: &[&Tiles<f32>], rank: usize, bases: &[Dense<f32>], images: &[Dense<f32>]) -> Svd {
     let found = eigen::symmetric(gram(images), images.iter().map(Dense::width).sum(), rank);
     let largest = found.values.first().copied().unwrap_or(0.0).max(0.0).sqrt();
@@ -167,7 +170,8 @@ fn rotated(parts: &[&Tiles<f32>], rank: usize, bases: &[Dense<f32>], images: &[D
     Svd { left, values, right }
 }
 
-/// `WᵀW` of all blocks side by side. In f64 throughout: the smallest values are the roots of small differences.
+/// Returns `WᵀW` of all blocks side by side. Computed in f64, because the smallest values are the roots of small
+/// differences.
 fn gram(blocks: &[Dense<f32>]) -> Vec<f64> {
     let starts: Vec<usize> =
         blocks.iter().scan(0, |from, block| Some(std::mem::replace(from, *from + block.width()))).collect();
@@ -185,7 +189,7 @@ fn gram(blocks: &[Dense<f32>]) -> Vec<f64> {
     whole
 }
 
-/// Some coordinates of all eigenvectors, which become columns; those of values that are nothing are zero.
+/// Returns some coordinates of all eigenvectors, as columns. Those of negligible values are zero.
 fn weights(
     vectors: &[Vec<f64>],
     values: &[f64],
@@ -203,7 +207,8 @@ fn weights(
     weights
 }
 
-/// What makes the entry of the largest magnitude in each column positive; the first of equals counts.
+/// Returns the signs that make the entry of the largest magnitude in each column positive; the first of equal
+/// magnitudes counts.
 fn signs(x: &Dense<f32>) -> Vec<f64> {
     let mut largest = vec![0f32; x.width()];
     for row in 0..x.rows() {

@@ -1,21 +1,22 @@
-//! Makes the columns of a tall block orthonormal, among themselves and to earlier blocks.
+//! Orthonormalizes the columns of a tall block, among themselves and against earlier blocks.
 //!
-//! Project on what is orthogonal to the earlier blocks, then `Y <- Y R^-1` with `YᵀY = RᵀR` (Cholesky); all of it twice,
-//! since once leaves the rounding errors of what was taken away.
+//! Project onto the orthogonal complement of the earlier blocks, then `Y <- Y R^-1` with `YᵀY = RᵀR` (Cholesky).
+//! Everything is done twice, since a single pass leaves the rounding errors of the subtracted part.
 //!
-//! Invariant: a column that depends on earlier ones is not divided by its rounding errors. It is drawn anew, so that
-//! the search goes on in directions that nothing has led to yet.
+//! Invariant: a column that depends on earlier ones is not divided by its rounding errors. It is drawn again, so that
+//! the search continues in new directions.
 
 use super::tall::{Coefficients, add_products, cross};
 use crate::linalg::Dense;
 
-/// A column of which less than this share is left has nothing left but rounding errors.
+/// If less than this share of a column is left, the rest consists of rounding errors.
 const DEPENDENT: f64 = 1e-6;
 
-/// Rounds in which dependent columns are drawn anew; then they become zero: the space is full.
+/// The number of rounds in which dependent columns are drawn again. After that they are set to zero, because the
+/// space is full.
 const DRAWS: usize = 3;
 
-/// Makes `block` orthonormal. `draw` gives a new number for a row and column, and how many were drawn there before.
+/// Orthonormalizes `block`. `draw` returns a new number for a row, a column and the number of earlier draws there.
 pub(super) fn orthonormalize(
     block: &mut Dense<f32>,
     earlier: &[Dense<f32>],
@@ -45,16 +46,17 @@ fn diagonal(matrix: &[f64], width: usize) -> Vec<f64> {
     matrix.iter().step_by(width + 1).copied().collect()
 }
 
-/// Takes away what lies in the span of orthonormal blocks.
+/// Subtracts the projection onto the span of orthonormal blocks.
 fn project(block: &mut Dense<f32>, earlier: &[Dense<f32>]) {
     let along = |basis: &Dense<f32>| Coefficients::new(&cross::<f32>(basis, block), block.width(), -1.0);
     let terms: Vec<_> = earlier.iter().map(|basis| (basis, along(basis))).collect();
     add_products(block, &terms);
 }
 
-/// `R^-1` with `G = RᵀR`, upper triangular, and the columns of which nothing is left; theirs are zero.
+/// Returns `R^-1` with `G = RᵀR`, upper triangular, and the columns of which nothing is left. Those are zero in
+/// `R^-1`.
 ///
-/// `before` are the squared norms that columns had before they were projected.
+/// `before` are the squared norms of the columns before the projection.
 fn inverse_root(gram: &[f64], before: &[f64]) -> (Vec<f64>, Vec<usize>) {
     let width = before.len();
     let (mut root, mut dependent) = (gram.to_vec(), Vec::new());

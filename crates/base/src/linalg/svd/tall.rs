@@ -1,25 +1,26 @@
-//! Products of tall blocks: `XᵀY`, which is small, and `X C` with a small C, which is tall again.
+//! Products of tall blocks: `XᵀY`, which is small, and `X C` with a small C, which is tall.
 //!
 //! Invariant: sums over rows run in f64 over chunks of constant size that are added in order, and a row of `X C` is
-//! summed by one thread; so neither the number of threads nor the vector width changes a bit.
+//! summed by one thread. So neither the number of threads nor the vector width changes a bit.
 
 use rayon::prelude::*;
 
 use crate::linalg::dense::LANES;
 use crate::linalg::gram::add;
-use crate::linalg::kernels::{for_each_window, vectorized};
+use crate::linalg::kernels::{add_multiple, for_each_window, vectorized};
 use crate::linalg::{Dense, Real};
 
-/// Rows whose products one task forms.
+/// The number of rows whose products one task computes.
 const CHUNK_ROWS: usize = 1024;
 
-/// Rows that are summed in `S` before they go into the f64 sum.
+/// The number of rows that are summed in `S` before they are added to the f64 sum.
 const RUN_ROWS: usize = 32;
 
-/// Rows of `X C` that one task forms.
+/// The number of rows of `X C` that one task computes.
 const TASK_ROWS: usize = 128;
 
-/// `XᵀY`, by rows. Products and sums of a few rows are made in `S`: f32 is fast, f64 sees small differences of columns.
+/// Returns `XᵀY` in row order. Products and sums of a few rows are computed in `S`: f32 is fast, f64 resolves small
+/// differences of columns.
 pub(super) fn cross<S: Real>(x: &Dense<f32>, y: &Dense<f32>) -> Vec<f64> {
     assert_eq!(x.rows(), y.rows(), "blocks of one height");
     let (left, right) = (x.stride(), y.stride());
@@ -59,7 +60,7 @@ fn widen<'a, S: Real>(x: &[f32], wide: &'a mut [S]) -> &'a [S] {
     &wide[..x.len()]
 }
 
-/// Products of the columns `first..first + LANES` of X with the columns `offset..offset + WIDTH` of Y.
+/// Returns the products of the columns `first..first + LANES` of X with the columns `offset..offset + WIDTH` of Y.
 #[inline(always)]
 fn products_of_columns<S: Real, const WIDTH: usize>(
     x: &[S],
@@ -68,7 +69,7 @@ fn products_of_columns<S: Real, const WIDTH: usize>(
     first: usize,
     offset: usize,
 ) -> [[S; WIDTH]; LANES] {
-    // Four variables and not an array of four: the compiler would lay its vectors across them.
+    // Four variables instead of an array of four, across which the compiler would place its vectors.
     let [mut first_sum, mut second, mut third, mut fourth] = [[S::ZERO; WIDTH]; LANES];
     for (x, y) in x.chunks_exact(strides[0]).zip(y.chunks_exact(strides[1])) {
         let factors: &[S; LANES] = x[first..].first_chunk().expect("the columns are within the row");
@@ -81,25 +82,14 @@ fn products_of_columns<S: Real, const WIDTH: usize>(
     [first_sum, second, third, fourth]
 }
 
-/// `sum += factor * x`. A loop, not `array::from_fn` as in `kernels`: here that is not inlined, and what is not inlined is
-/// compiled for the baseline, at a fifth of the speed.
-#[inline(always)]
-fn add_multiple<S: Real, const WIDTH: usize>(sum: &mut [S; WIDTH], factor: S, x: &[S; WIDTH]) {
-    let (mut new, x) = (*sum, *x);
-    for lane in 0..WIDTH {
-        new[lane] += factor * x[lane];
-    }
-    *sum = new;
-}
-
-/// Small coefficients of a block: a row for each of its columns, padded as the rows of what they are added to.
+/// Small coefficients of a block: one row per column of the block, padded like the rows they are added to.
 pub(super) struct Coefficients {
     stride: usize,
     values: Vec<f32>,
 }
 
 impl Coefficients {
-    /// A matrix of `width` columns by rows, times `factor`.
+    /// Creates coefficients from a matrix of `width` columns in row order, times `factor`.
     pub(super) fn new(values: &[f64], width: usize, factor: f64) -> Self {
         let stride = width.next_multiple_of(LANES);
         let mut padded = vec![0.0; values.len() / width.max(1) * stride];
@@ -128,7 +118,7 @@ pub(super) fn add_products(y: &mut Dense<f32>, terms: &[(&Dense<f32>, Coefficien
     });
 }
 
-/// The columns `offset..offset + WIDTH` of some rows, four rows at a time, their sums in registers.
+/// Computes the columns `offset..offset + WIDTH` of some rows, four rows at a time, with the sums in registers.
 #[inline(always)]
 fn add_window<const WIDTH: usize>(
     y: &mut [f32],

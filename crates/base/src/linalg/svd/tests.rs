@@ -12,7 +12,7 @@ fn dense(matrix: &Csr<f32>) -> Vec<f64> {
     dense
 }
 
-/// All singular values of a dense matrix: the roots of the eigenvalues of `A Aᵀ`.
+/// Returns all singular values of a dense matrix: the roots of the eigenvalues of `A Aᵀ`.
 fn exact_values(a: &[f64], rows: usize, cols: usize) -> Vec<f64> {
     let product = |i: usize, j: usize| (0..cols).map(|k| a[i * cols + k] * a[j * cols + k]).sum::<f64>();
     let gram = (0..rows * rows).map(|at| product(at / rows, at % rows)).collect();
@@ -48,7 +48,7 @@ fn assert_orthonormal(x: &Dense<f32>) {
     }
 }
 
-/// A small matrix whose values fall slowly, as those of proximity matrices do.
+/// A small matrix with slowly decreasing values, like those of proximity matrices.
 #[test]
 fn values_and_the_error_are_those_of_the_dense_decomposition() {
     for (rows, cols) in [(300, 280), (200, 300)] {
@@ -85,7 +85,7 @@ fn a_sum_is_decomposed_without_being_formed() {
     assert!(squared_distance(&a, &product(&svd)) < 1e-10 * squared_norm(&a));
 }
 
-/// Every value comes a hundred times: more often than a block has columns.
+/// Every value occurs a hundred times, more often than a block has columns.
 #[test]
 fn many_equal_values_are_all_found() {
     let values: Vec<f32> = (0..300).map(|at| [3.0, 2.0, 1.0][at / 100]).collect();
@@ -98,21 +98,14 @@ fn many_equal_values_are_all_found() {
     }
 }
 
-/// The rest beyond the rank is zero, as are rows and columns without entries.
+/// The values beyond the rank are zero, as are rows and columns without entries.
 #[test]
 fn low_rank_and_empty_rows_leave_zeros() {
-    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-    for row in 0..90usize {
-        // Rows of three kinds, and every third is empty.
-        if row % 3 > 0 {
-            for col in (row % 4..70).step_by(4) {
-                indices.push(col as u32);
-                values.push(1.0 + (row % 5) as f32);
-            }
-        }
-        indptr.push(indices.len());
-    }
-    let matrix = Csr::new(80, indptr, indices, values);
+    // Four kinds of rows; every third row is empty.
+    let entries = (0..90usize)
+        .filter(|row| row % 3 > 0)
+        .flat_map(|row| (row % 4..70).step_by(4).map(move |col| (row, col, 1.0 + (row % 5) as f32)));
+    let matrix = Csr::from_triplets(90, 80, entries);
     let svd = find(&matrix, 12, 2);
     assert!(svd.values[3] > 1.0 && svd.values[4..].iter().all(|&value| value == 0.0), "{:?}", svd.values);
     let a = dense(&matrix);
