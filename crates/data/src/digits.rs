@@ -1,17 +1,18 @@
-//! The built-in network: 2,000 handwritten digits, linked with their nearest neighbors in six sets of features.
+//! The built-in network: 2,000 handwritten digits, linked to their nearest neighbors in six sets of features.
 //!
-//! The same files as in `data/digits`, so that `manyview embed data/digits` and `manyview demo` agree to the byte.
+//! The files are those of `data/digits`, so the results of `manyview embed data/digits` and `manyview demo` are
+//! identical.
 
 use std::io::Read;
 
 use crate::network::{Duplicates, Network, NetworkBuilder};
 use manyview_base::error::Result;
 
-/// Where the data come from; to be shown with them.
+/// The source of the data, to be shown with it.
 pub const CREDIT: &str =
     "digits: 2,000 handwritten digits in six views, from Multiple Features by Robert Duin (UCI, CC BY 4.0)";
 
-/// In alphabetical order, as a folder is read.
+/// The views in alphabetical order, as if read from a folder.
 const VIEWS: [(&str, &[u8]); 6] = [
     ("fourier", include_bytes!("../../../data/digits/fourier.tsv.gz")),
     ("karhunen", include_bytes!("../../../data/digits/karhunen.tsv.gz")),
@@ -23,7 +24,7 @@ const VIEWS: [(&str, &[u8]); 6] = [
 const NODES: &str = include_str!("../../../data/digits/nodes.txt");
 const LABELS: &str = include_str!("../../../data/digits/labels.tsv");
 
-/// The network.
+/// Returns the built-in network.
 pub fn network() -> Result<Network> {
     let mut builder = NetworkBuilder::with_nodes(NODES.lines())?;
     for (name, packed) in VIEWS {
@@ -31,11 +32,11 @@ pub fn network() -> Result<Network> {
         let mut text = String::new();
         flate2::read::MultiGzDecoder::new(packed)
             .read_to_string(&mut text)
-            .expect("the built-in data are sound");
+            .expect("the built-in data is valid");
         for line in text.lines() {
             let (source, target) = line.split_once('\t').expect("a built-in line has two fields");
             let node = |builder: &mut NetworkBuilder, id: &str| {
-                builder.node(id.as_bytes()).expect("the built-in edges name built-in nodes")
+                builder.node(id.as_bytes()).expect("the built-in edges connect built-in nodes")
             };
             let (source, target) = (node(&mut builder, source), node(&mut builder, target));
             builder.add_edge(view, source, target, 1.0)?;
@@ -44,13 +45,13 @@ pub fn network() -> Result<Network> {
     builder.build()
 }
 
-/// The digit of each node, in row order.
+/// Returns the digit of each node in row order.
 pub fn labels() -> Vec<u8> {
     let digit = |line: &str| line.split_once('\t').and_then(|(_, digit)| digit.parse().ok());
     LABELS.lines().map(|line| digit(line).expect("a built-in label is a digit")).collect()
 }
 
-/// The labels as a file: node, tab, digit.
+/// Returns the labels as the text of a label file: node, tab, digit.
 pub fn labels_tsv() -> &'static str {
     LABELS
 }

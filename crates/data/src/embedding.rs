@@ -1,4 +1,4 @@
-//! The result: one vector per node, and which of its columns came from which stage and view.
+//! Embeddings: one vector per node, and the stage and view of each column.
 
 use std::ops::Range;
 
@@ -15,31 +15,31 @@ pub struct Embedding {
     parts: Vec<Part>,
 }
 
-/// Columns that one factorization gave.
+/// Columns that one factorization computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The stage, from 1.
+    /// The number of the stage, from 1.
     pub stage: usize,
-    /// What the stage looked for.
+    /// The kind of the stage.
     pub kind: Kind,
-    /// The view, in a unique stage.
+    /// The view of a unique stage.
     pub view: Option<String>,
     /// The columns.
     pub columns: Range<usize>,
 }
 
-/// What a stage looks for.
+/// The kind of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// What the views have in common.
+    /// A stage for what the views have in common.
     Consensus,
-    /// What each view says alone.
+    /// A stage for what only single views contain.
     Unique,
 }
 
 impl Kind {
-    /// The word for it in tables and files.
+    /// Returns the name in tables and files.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Consensus => "consensus",
@@ -49,7 +49,10 @@ impl Kind {
 }
 
 impl Embedding {
-    /// Vectors that were computed before, such as those of a file.
+    /// Creates an embedding from existing vectors, such as those of a file.
+    ///
+    /// # Panics
+    /// When `values` does not have `nodes.len() x dim` numbers, or a part is outside the columns.
     pub fn new(nodes: Nodes, dim: usize, values: Vec<f32>, parts: Vec<Part>) -> Self {
         assert_eq!(
             values.len(),
@@ -57,17 +60,22 @@ impl Embedding {
             "a row of {dim} numbers for each of {} nodes",
             nodes.len()
         );
-        assert!(parts.iter().all(|part| part.columns.end <= dim), "parts are within the {dim} columns");
+        assert!(parts.iter().all(|part| part.columns.end <= dim), "parts must be within the {dim} columns");
         Embedding { nodes, dim, values, parts }
     }
 
-    /// Vectors of zeros, to be filled part by part.
+    /// Creates an embedding of zeros, to be filled part by part.
     pub fn zeros(nodes: Nodes, dim: usize) -> Self {
         let values = vec![0.0; nodes.len() * dim];
         Embedding { nodes, dim, values, parts: Vec::new() }
     }
 
-    /// Writes a part: `values` has a row of its columns for each node.
+    /// Returns the vectors in row order, and the parts.
+    pub fn into_vectors(self) -> (Vec<f32>, Vec<Part>) {
+        (self.values, self.parts)
+    }
+
+    /// Sets the columns of a part. `rows` has the values of these columns for each node.
     pub fn set(&mut self, part: Part, rows: impl Iterator<Item = impl Iterator<Item = f32>>) {
         for (row, new) in self.values.chunks_exact_mut(self.dim).zip(rows) {
             for (value, new) in row[part.columns.clone()].iter_mut().zip(new) {
@@ -77,32 +85,32 @@ impl Embedding {
         self.parts.push(part);
     }
 
-    /// The nodes, in row order.
+    /// Returns the nodes in row order.
     pub fn nodes(&self) -> &Nodes {
         &self.nodes
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn rows(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Length of each vector.
+    /// Returns the length of the vectors.
     pub fn dim(&self) -> usize {
         self.dim
     }
 
-    /// The vector of the node in a row.
+    /// Returns the vector of the node in a row.
     pub fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.dim..][..self.dim]
     }
 
-    /// All vectors, row after row.
+    /// Returns all vectors in row order.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// Which columns came from where; columns of stages that found nothing left to explain are in no part.
+    /// Returns the parts. Columns of stages that found nothing left to explain are in no part.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }

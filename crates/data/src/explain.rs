@@ -1,32 +1,33 @@
-//! Which stages and views a node's vector, or the similarity of two nodes, comes from.
+//! The shares of stages and views in the vector of a node or in the similarity of two nodes.
 //!
-//! Every column belongs to a part (a consensus stage, or one view of a unique stage), so an inner product falls apart
-//! without a rest: `<x, y> = sum over parts p of <x_p, y_p>`. With x = y it is the squared norm. The share of a part is
-//! `<x_p, y_p> / sum over parts q of |<x_q, y_q>|`. Numbers of MNMF are at least 0, so the shares are, too, and sum to 1.
-//! Other methods have numbers of both signs: a negative share drives two nodes apart, and the shares without their signs sum
-//! to 1.
+//! Every column belongs to a part (a consensus stage, or one view of a unique stage), so an inner product is the sum
+//! over the parts: `<x, y> = sum over parts p of <x_p, y_p>`. With x = y it is the squared norm. The share of a part
+//! is `<x_p, y_p> / sum over parts q of |<x_q, y_q>|`. The vectors of MNMF are non-negative, so the shares are
+//! non-negative and sum to 1. Other methods have numbers of both signs: a negative share makes two nodes less
+//! similar, and the absolute values of the shares sum to 1.
 //!
-//! Shares compare columns with each other and so depend on their scale; they mean what they say for `balanced` ones.
+//! Shares compare columns with each other, so they depend on the scale of the columns. They are meaningful for
+//! `balanced` columns.
 
 use serde::Serialize;
 
 use crate::embedding::Kind;
 use crate::embedding::{Embedding, Part};
 
-/// Where an inner product comes from.
+/// The composition of an inner product.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Origin {
-    /// The squared norm of a node, or the cosine of two.
+    /// The squared norm of a node, or the cosine similarity of two.
     pub total: f64,
     /// The share of the consensus stages.
     pub consensus: f64,
-    /// The share of each view's unique stages, largest first.
+    /// The share of the unique stages of each view, in descending order.
     pub views: Vec<ViewShare>,
-    /// The share of each part, largest first.
+    /// The share of each part, in descending order.
     pub parts: Vec<PartShare>,
 }
 
-/// What a view alone contributes.
+/// The contribution of the unique stages of a view.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ViewShare {
     /// The view.
@@ -35,27 +36,27 @@ pub struct ViewShare {
     pub share: f64,
 }
 
-/// What a part contributes.
+/// The contribution of a part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PartShare {
-    /// The stage, from 1.
+    /// The number of the stage, from 1.
     pub stage: usize,
-    /// What it looked for.
+    /// The kind of the stage.
     pub kind: Kind,
-    /// The view, in a unique stage.
+    /// The view of a unique stage.
     pub view: Option<String>,
-    /// The columns: from, and up to but not including.
+    /// The first column, and the one after the last.
     pub columns: [usize; 2],
     /// Its share.
     pub share: f64,
 }
 
 impl Embedding {
-    /// What each part contributes to the inner product of two nodes, as shares, in the order of [`Embedding::parts`]. All
-    /// are 0 when nothing contributes.
+    /// Returns the share of each part in the inner product of two nodes, in the order of [`Embedding::parts`]. All
+    /// shares are 0 if nothing contributes.
     ///
     /// # Panics
-    /// When there are no such nodes.
+    /// When a node is out of range.
     pub fn part_shares(&self, a: usize, b: usize) -> Vec<f64> {
         let (a, b) = (self.row(a), self.row(b));
         let own = |part: &Part| product(&a[part.columns.clone()], &b[part.columns.clone()]);
@@ -64,19 +65,19 @@ impl Embedding {
         products.iter().map(|product| if whole > 0.0 { product / whole } else { 0.0 }).collect()
     }
 
-    /// Which parts a node's vector lies in: shares of its squared norm. All are 0 for a zero vector.
+    /// Returns the shares of the parts in the squared norm of a vector. All shares are 0 for a zero vector.
     ///
     /// # Panics
-    /// When there is no such node.
+    /// When the node is out of range.
     pub fn explain(&self, node: usize) -> Origin {
         let row = self.row(node);
         self.origin(product(row, row), &self.part_shares(node, node))
     }
 
-    /// Which parts make two nodes similar: shares of their cosine. All are 0 when that is.
+    /// Returns the shares of the parts in the cosine similarity of two nodes. All shares are 0 if the similarity is.
     ///
     /// # Panics
-    /// When there are no such nodes.
+    /// When a node is out of range.
     pub fn explain_pair(&self, a: usize, b: usize) -> Origin {
         let [x, y] = [a, b].map(|node| self.row(node));
         let whole = product(x, y);
@@ -104,14 +105,14 @@ impl Embedding {
             share,
         };
         let mut parts: Vec<PartShare> = self.parts().iter().zip(shares).map(part_share).collect();
-        // Both sorts are stable: what is equal stays in the order of the columns.
+        // Both sorts are stable: equal shares stay in column order.
         views.sort_by(|a, b| b.share.total_cmp(&a.share));
         parts.sort_by(|a, b| b.share.total_cmp(&a.share));
         Origin { total, consensus, views, parts }
     }
 }
 
-/// The inner product, in f64.
+/// Returns the inner product in f64.
 pub fn product(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
 }
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(sample().explain_pair(0, 1).parts, sample().explain_pair(1, 0).parts);
     }
 
-    /// Parts that speak for and against a similarity, whose sum may be near or below zero.
+    /// Parts that increase and decrease a similarity; their sum may be close to or below zero.
     #[test]
     fn shares_of_signed_vectors_have_signs() {
         let mut nodes = Nodes::default();

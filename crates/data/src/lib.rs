@@ -1,4 +1,4 @@
-//! What goes in and what comes out: networks, labels, embeddings, and the files that hold them.
+//! Networks, labels, embeddings, and their files.
 //!
 //! Internal: it may change in any release. Use the crate `manyview`.
 

@@ -1,10 +1,10 @@
-//! How far two views say the same: the paper's measure of consensus against unique information.
+//! The agreement of views: the measure of consensus and unique information from the paper.
 //!
-//! A node carries consensus information in views a and b when its two neighborhoods overlap by more than half:
-//! `|N_a ∩ N_b| / |N_a ∪ N_b| > 1/2`. Nodes without an edge in either view have no neighborhoods to compare and do
-//! not count; a node with edges in one of the two does, and never agrees.
+//! A node has consensus information in views a and b if its two neighborhoods overlap by more than half: `|N_a ∩ N_b|
+//! / |N_a ∪ N_b| > 1/2`. Nodes without edges in both views have no neighborhoods to compare and are not counted. A
+//! node with edges in only one of them is counted and never agrees.
 //!
-//! Invariant: directions and weights do not matter; the time is linear in the edges of the two views.
+//! Invariant: directions and weights are ignored, and the time is linear in the edges of the two views.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -13,20 +13,20 @@ use crate::network::{Network, View};
 use manyview_base::linalg::Csr;
 use manyview_base::parallel::Pool;
 
-/// How far two views agree.
+/// The agreement of two views.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overlap {
-    /// A view.
+    /// The first view.
     pub a: String,
-    /// A view after it.
+    /// The second view.
     pub b: String,
-    /// Nodes that have an edge in at least one of the two.
+    /// The number of nodes with an edge in at least one of the two.
     pub nodes: usize,
-    /// The share of them whose neighborhoods have a Jaccard coefficient above 1/2; 0 when there are none.
+    /// The share of these nodes whose neighborhoods have a Jaccard coefficient above 1/2, or 0 if there are none.
     pub share: f64,
 }
 
-/// The overlap of each two views, in the order of the views.
+/// Returns the overlap of every pair of views, in the order of the views.
 pub fn overlaps(network: &Network, pool: &Pool) -> Vec<Overlap> {
     let views = network.views();
     let pairs: Vec<(usize, usize)> =
@@ -42,21 +42,21 @@ pub fn overlaps(network: &Network, pool: &Pool) -> Vec<Overlap> {
     })
 }
 
-/// Who is joined to whom, in ascending order.
+/// The neighbors of each node, in ascending order.
 pub struct Neighborhoods<'a> {
     out: &'a Csr<f64>,
-    /// The arcs the other way, of a directed view.
+    /// The reversed arcs of a directed view.
     back: Option<Csr<f64>>,
 }
 
 impl<'a> Neighborhoods<'a> {
-    /// Counts the neighborhoods of a view.
+    /// Returns the neighborhoods in a view.
     pub fn new(view: &'a View) -> Self {
         let back = view.directed.then(|| view.adjacency.transpose());
         Neighborhoods { out: &view.adjacency, back }
     }
 
-    /// The neighbors of a node, each once; `both` is scratch.
+    /// Returns the distinct neighbors of a node. `both` is scratch space.
     pub fn of<'s>(&'s self, node: usize, both: &'s mut Vec<u32>) -> &'s [u32] {
         let (out, _) = self.out.row(node);
         let Some(back) = &self.back else { return out };
@@ -69,7 +69,7 @@ impl<'a> Neighborhoods<'a> {
     }
 }
 
-/// How many nodes have a neighbor in one of two views, and how many of them agree.
+/// Returns the number of nodes with a neighbor in one of two views, and how many of them agree.
 fn agreement(a: &Neighborhoods<'_>, b: &Neighborhoods<'_>, nodes: usize) -> (usize, usize) {
     let (mut counted, mut agreeing) = (0, 0);
     let (mut scratch_a, mut scratch_b) = (Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ fn agreement(a: &Neighborhoods<'_>, b: &Neighborhoods<'_>, nodes: usize) -> (usi
     (counted, agreeing)
 }
 
-/// How many numbers two ascending lists have in common.
+/// Returns the number of elements that two ascending lists have in common.
 fn common(mut a: &[u32], mut b: &[u32]) -> usize {
     let mut common = 0;
     while let (Some(&first_a), Some(&first_b)) = (a.first(), b.first()) {

@@ -1,4 +1,4 @@
-//! Whole files, as people have them, through the front door: what is read, and what is said when it cannot be.
+//! Reading of whole files: the results, and the messages for files that cannot be read.
 
 #[path = "formats/bad_files.rs"]
 mod bad_files;

@@ -1,34 +1,34 @@
 //! Draws the distinct edges of one view.
 //!
-//! Invariant: the set of pairs grows until it has exactly the number wanted. Candidates come in rounds of
-//! chunks, each chunk with random numbers of its own, and pairs met before are dropped; sets have no order, so
-//! neither threads nor sorting can change the result. What a partition cannot give (its communities have too
-//! few pairs), random pairs do; what those do not give in time, the list of all free pairs does.
+//! Invariant: the set of pairs grows until it has exactly the wanted size. Candidates are drawn in rounds of chunks,
+//! each chunk with its own random numbers, and known pairs are dropped. Sets have no order, so neither threads nor
+//! sorting can change the result. If the communities of a partition have too few pairs, random pairs are added. If
+//! those are not found within the limit on rounds, the rest is drawn from the list of all free pairs.
 
 use rayon::prelude::*;
 
 use manyview_base::random::{Key, Stream};
 use manyview_base::sampling::Alias;
 
-/// Candidates drawn with one stream.
+/// The number of candidates drawn with one stream.
 const CHUNK: usize = 1 << 15;
 
-/// Rounds before a source of pairs counts as exhausted; a sparse view needs two or three.
+/// The number of rounds before a source of pairs counts as exhausted. A sparse view needs two or three.
 const ROUNDS: u64 = 32;
 
-/// What is wanted of a view.
+/// The properties of a view.
 pub(super) struct Plan<'a> {
-    /// Nodes of the view, in ascending order.
+    /// The nodes of the view, in ascending order.
     pub(super) present: Vec<u32>,
-    /// How often each node of the network is drawn, relative to others.
+    /// The relative probability of each node of the network.
     pub(super) activity: &'a [f64],
-    /// Partitions (a label for each node of the network) and how many edges shall follow each.
+    /// The partitions (a label for each node of the network), and the number of edges within the communities of each.
     pub(super) partitions: [(&'a [u32], usize); 2],
-    /// How many edges shall have random ends.
+    /// The number of edges with random ends.
     pub(super) random: usize,
 }
 
-/// Draws the edges; there must be as many pairs of present nodes as edges wanted.
+/// Draws the edges. There must be at least as many pairs of present nodes as wanted edges.
 pub(super) fn draw_edges(plan: &Plan, key: Key) -> Vec<(u32, u32)> {
     let everyone = Crowd::new(plan.present.clone(), |node| plan.activity[node as usize]);
     let mut pairs = Pairs::default();
@@ -49,7 +49,8 @@ pub(super) fn draw_edges(plan: &Plan, key: Key) -> Vec<(u32, u32)> {
         let everyone = everyone.as_ref()?;
         Some((everyone.draw(stream), everyone.draw(stream)))
     });
-    // Where a few nodes do nearly everything their pairs run out first, and the others must step in.
+    // If a few nodes have nearly all the activity, their pairs are exhausted first, and pairs of the other nodes are
+    // needed.
     missing = pairs.fill(missing, key.with(3), |stream| {
         let mut draw = || plan.present[stream.below(plan.present.len() as u64) as usize];
         Some((draw(), draw()))
@@ -58,7 +59,7 @@ pub(super) fn draw_edges(plan: &Plan, key: Key) -> Vec<(u32, u32)> {
     pairs.sorted.into_iter().map(|pair| ((pair >> 32) as u32, pair as u32)).collect()
 }
 
-/// Nodes to draw from, according to their activity.
+/// Nodes to draw from, with probabilities proportional to their activity.
 struct Crowd {
     members: Vec<u32>,
     table: Alias,
@@ -75,7 +76,7 @@ impl Crowd {
     }
 }
 
-/// The present members of each community; `None` where all are absent.
+/// Returns the present members of each community, or `None` if all are absent.
 fn communities(plan: &Plan, labels: &[u32]) -> Vec<Option<Crowd>> {
     let count = labels.iter().max().map_or(0, |&last| last as usize + 1);
     let mut members = vec![Vec::new(); count];
@@ -85,7 +86,7 @@ fn communities(plan: &Plan, labels: &[u32]) -> Vec<Option<Crowd>> {
     members.into_par_iter().map(|nodes| Crowd::new(nodes, |node| plan.activity[node as usize])).collect()
 }
 
-/// A set of unordered pairs, each as one number with the lower node in the high half.
+/// A set of unordered pairs, each stored as one number with the lower node in the high half.
 #[derive(Default)]
 struct Pairs {
     sorted: Vec<u64>,
@@ -96,7 +97,7 @@ fn pair_of((a, b): (u32, u32)) -> u64 {
 }
 
 impl Pairs {
-    /// Adds up to `wanted` new pairs and tells how many are missing after the last round.
+    /// Adds up to `wanted` new pairs and returns how many are missing after the last round.
     fn fill(
         &mut self,
         wanted: usize,
@@ -110,7 +111,7 @@ impl Pairs {
             }
             let found = self.add(candidates(missing, key.with(round), &draw));
             missing -= found;
-            // Nearly nothing new means that nearly all pairs are taken; the other rounds would be in vain.
+            // Few new pairs mean that nearly all pairs are taken, so further rounds are not worthwhile.
             if missing >= 64 && found < missing / 64 {
                 break;
             }
@@ -118,7 +119,7 @@ impl Pairs {
         missing
     }
 
-    /// Adds the pairs that are new and tells how many they were.
+    /// Adds the new pairs and returns their number.
     fn add(&mut self, mut pairs: Vec<u64>) -> usize {
         pairs.par_sort_unstable();
         pairs.dedup();
@@ -130,7 +131,7 @@ impl Pairs {
         added
     }
 
-    /// Adds `wanted` of the pairs not taken yet. Only reached when most are: listing them all is cheap then.
+    /// Adds `wanted` of the free pairs. Called only if most are taken, when listing the others is cheap.
     fn fill_from_rest(&mut self, wanted: usize, key: Key, present: &[u32]) {
         if wanted == 0 {
             return;
@@ -152,7 +153,7 @@ impl Pairs {
     }
 }
 
-/// At most `count` pairs of two different nodes, in any order, some perhaps twice.
+/// Returns up to `count` pairs of two different nodes in any order, possibly with duplicates.
 fn candidates(
     count: usize,
     key: Key,
@@ -199,7 +200,7 @@ mod tests {
         let mut pairs = Pairs::default();
         let missing = pairs.fill(1000, Key::new(1), |stream| Some((stream.below(5) as u32, 7)));
         assert_eq!((missing, pairs.sorted.len()), (995, 5));
-        assert_eq!(pairs.fill(10, Key::new(1), |_| Some((2, 2))), 10, "loops are no pairs");
+        assert_eq!(pairs.fill(10, Key::new(1), |_| Some((2, 2))), 10, "loops are not pairs");
         assert_eq!(pairs.fill(10, Key::new(1), |_| None), 10);
     }
 

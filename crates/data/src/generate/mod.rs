@@ -1,12 +1,12 @@
-//! Planted multi-view networks of any size, for trials, tests and benchmarks.
+//! Planted multi-view networks of any size, for experiments, tests and benchmarks.
 //!
-//! Nodes have a community that all views know, and in each view a second one of that view's own. Of a view's
-//! edges a share `noise` has random ends; of the others a share `consensus` runs inside the common communities
-//! and the rest inside the view's own. A method that finds what is common recovers the labels; one that keeps
-//! what is unique can tell the views' partitions as well.
+//! Every node has a community common to all views, and in each view a second community specific to that view. A share
+//! `noise` of the edges of a view has random ends. Of the others, a share `consensus` is within the common
+//! communities and the rest within those of the view. A method that finds what the views have in common recovers the
+//! labels. One that also keeps what is unique can recover the partitions of the views.
 //!
-//! Invariant: the network is a function of the settings alone, the same bytes for any number of threads; view
-//! `k` has its own random numbers, so it stays the same when views are added.
+//! Invariant: the network depends only on the settings, with the same bytes for any number of threads. Each view has
+//! its own random numbers, so it does not change when views are added.
 
 mod edges;
 mod write;
@@ -18,7 +18,7 @@ use edges::{Plan, draw_edges};
 use manyview_base::error::{Error, Result};
 use manyview_base::random::{Key, Stream, open_unit_f64, text_key};
 
-/// First coordinates of the random numbers, one for each use.
+/// First coordinates of the random numbers, one per use.
 #[derive(Clone, Copy)]
 enum Use {
     Partition,
@@ -34,37 +34,37 @@ impl Use {
     }
 }
 
-/// As many as a table may have when it is read.
+/// The maximum number of views, the same as for a table that is read.
 const MOST_VIEWS: usize = 1000;
 
-/// Steeper activity than this puts all edges on a handful of nodes and underflows in the end.
+/// The maximum skew. Larger values put all edges on a few nodes and eventually underflow.
 const STEEPEST: f64 = 10.0;
 
-/// What the network shall be like; the defaults give a thousand nodes in three views.
+/// The settings of a planted network. The defaults give a thousand nodes in three views.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Planted {
-    /// Number of nodes, 1000 by default.
+    /// The number of nodes, 1000 by default.
     pub nodes: usize,
-    /// Number of views, 3 by default.
+    /// The number of views, 3 by default.
     pub views: usize,
-    /// Number of communities, 10 by default, of sizes that differ by one at most.
+    /// The number of communities, 10 by default. Their sizes differ by at most one.
     pub communities: usize,
-    /// Average degree of the nodes present in a view: one for all views (10 by default) or one for each.
+    /// The average degree of the nodes present in a view: one value for all views (10 by default) or one per view.
     pub degree: Vec<f64>,
-    /// Share of edges with random ends: one for all views (0.1 by default) or one for each.
+    /// The share of edges with random ends: one value for all views (0.1 by default) or one per view.
     pub noise: Vec<f64>,
-    /// Share of the other edges that follow the communities common to all views, 0.5 by default; the rest
-    /// follow a partition of the view's own.
+    /// The share of the other edges that are within the communities common to all views, 0.5 by default. The rest are
+    /// within the communities of the view.
     pub consensus: f64,
-    /// Share of nodes missing from each view, drawn anew for each; none by default.
+    /// The share of nodes missing from each view, drawn separately for each; 0 by default.
     pub absent: f64,
-    /// 0, the default: all nodes are equally busy; above: the node of rank r has activity r^-skew, in all
-    /// views the same.
+    /// With 0, the default, all nodes have the same activity. Otherwise the node of rank r has activity r^-skew, the
+    /// same in all views.
     pub skew: f64,
-    /// Whether edges have weights: exponential with mean 1 in steps of 0.001, and without meaning.
+    /// Whether edges have weights: exponential with mean 1 in steps of 0.001, unrelated to the communities.
     pub weighted: bool,
-    /// Another seed, another network.
+    /// The random seed.
     pub seed: u64,
 }
 
@@ -88,9 +88,9 @@ impl Default for Planted {
 /// A network with known communities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlantedNetwork {
-    /// What it was made from.
+    /// The settings.
     pub settings: Planted,
-    /// The community common to all views, for each node.
+    /// The common community of each node.
     pub labels: Vec<u32>,
     /// The views, in order.
     pub views: Vec<PlantedView>,
@@ -101,19 +101,19 @@ pub struct PlantedNetwork {
 pub struct PlantedView {
     /// `view1`, `view2`, ...
     pub name: String,
-    /// Distinct pairs, the lower node first, in ascending order.
+    /// Distinct pairs in ascending order, each with the lower node first.
     pub edges: Vec<(u32, u32)>,
     /// A weight above zero for each edge, if the network is weighted.
     pub weights: Option<Vec<f32>>,
-    /// The view's own partition, for each node.
+    /// The community of each node that is specific to the view.
     pub labels: Vec<u32>,
 }
 
 impl Planted {
-    /// Makes the network, in time about linear in its edges.
+    /// Generates the network in time about linear in its edges.
     ///
-    /// Every view has exactly `present nodes x degree / 2` edges, rounded. When the communities have too few
-    /// pairs for their share, random pairs stand in.
+    /// Every view has exactly `present nodes x degree / 2` edges, rounded. If the communities have too few pairs for
+    /// their share, random pairs are used instead.
     ///
     /// # Errors
     /// [`Error::Config`] when the settings cannot work.
@@ -125,10 +125,10 @@ impl Planted {
         Ok(PlantedNetwork { settings: self.clone(), labels, views })
     }
 
-    /// Whether the settings can work, without making anything.
+    /// Checks the settings.
     ///
     /// # Errors
-    /// [`Error::Config`] with a sentence that says what would do.
+    /// [`Error::Config`] when they cannot work.
     pub fn check(&self) -> Result<()> {
         let refuse = |message: String| Err(Error::config(message));
         if self.nodes == 0 || self.nodes > u32::MAX as usize {
@@ -178,12 +178,12 @@ impl Planted {
         Ok(())
     }
 
-    /// Whether there are enough pairs of nodes for the edges.
+    /// Checks that there are enough pairs of nodes for the edges.
     fn check_room(&self) -> Result<()> {
         let present = self.present();
         let pairs = present as u64 * (present as u64).saturating_sub(1) / 2;
         for view in 0..self.views {
-            // Compared as floats: a degree of 1e300 fits no integer.
+            // Compared as floats, because a degree of 1e300 does not fit into an integer.
             if self.edges(view) > pairs as f64 {
                 return Err(Error::config(format!(
                     "degree = {} is too high for {}: its {present} nodes have {pairs} pairs; use at most {}",
@@ -196,12 +196,12 @@ impl Planted {
         Ok(())
     }
 
-    /// Number of nodes in each view.
+    /// Returns the number of nodes in each view.
     fn present(&self) -> usize {
         self.nodes - (self.nodes as f64 * self.absent).round() as usize
     }
 
-    /// Number of edges of a view, a whole number.
+    /// Returns the number of edges of a view, an integer.
     fn edges(&self, view: usize) -> f64 {
         (self.present() as f64 * per_view(&self.degree, view) / 2.0).round()
     }
@@ -224,7 +224,7 @@ impl Planted {
         PlantedView { name, edges, weights, labels: own }
     }
 
-    /// Communities of equal size, their members scattered over all nodes.
+    /// Draws communities of equal size with members scattered over all nodes.
     fn partition(&self, key: Key) -> Vec<u32> {
         let mut labels: Vec<u32> = (0..self.nodes).map(|node| (node % self.communities) as u32).collect();
         Stream::new(Use::Partition.of(key)).shuffle(&mut labels);
@@ -235,14 +235,14 @@ impl Planted {
         if self.skew == 0.0 {
             return vec![1.0; self.nodes];
         }
-        // libm's power and not the system's, whose last digit differs between machines.
+        // The power of libm instead of that of the system, whose last digit differs between machines.
         let mut activity: Vec<f64> =
             (1..=self.nodes).into_par_iter().map(|rank| libm::pow(rank as f64, -self.skew)).collect();
         Stream::new(Use::Activity.of(Key::new(self.seed))).shuffle(&mut activity);
         activity
     }
 
-    /// The nodes of a view, in ascending order.
+    /// Draws the nodes of a view, in ascending order.
     fn draw_present(&self, key: Key) -> Vec<u32> {
         let mut nodes: Vec<u32> = (0..self.nodes as u32).collect();
         if self.present() < self.nodes {
@@ -255,14 +255,14 @@ impl Planted {
 }
 
 impl PlantedNetwork {
-    /// The nodes' ids, `n0`, `n1`, ...; nodes without edges are among them.
+    /// Returns the ids `n0`, `n1`, ... of all nodes, including those without edges.
     pub fn nodes(&self) -> Nodes {
         let mut nodes = Nodes::default();
         (0..self.settings.nodes).for_each(|node| nodes.push(&format!("n{node}")));
         nodes
     }
 
-    /// The network as the methods take it.
+    /// Converts to a [`Network`].
     ///
     /// # Errors
     /// [`Error::Network`] when a view has no edges.
@@ -284,18 +284,18 @@ fn view_name(view: usize) -> String {
     format!("view{}", view + 1)
 }
 
-/// The value of a list that has one for all views or one for each.
+/// Returns the value for a view from a list with one value for all views or one per view.
 fn per_view(values: &[f64], view: usize) -> f64 {
     if values.len() == 1 { values[0] } else { values[view] }
 }
 
-/// A function of the two nodes, so that no order of drawing matters.
+/// Draws weights as a function of the two nodes, so that the order of drawing does not matter.
 fn draw_weights(edges: &[(u32, u32)], key: Key) -> Vec<f32> {
     edges
         .par_iter()
         .map(|&(a, b)| {
             let exponential = -libm::log(open_unit_f64(key.at(a as usize, b as usize)));
-            // Rounded up, so that none is zero.
+            // Rounded up, so that no weight is zero.
             ((exponential * 1000.0).ceil().max(1.0) / 1000.0) as f32
         })
         .collect()
@@ -343,7 +343,7 @@ mod tests {
         }
         let absent = |view: usize| degrees(&settings, &network.views[view]).iter().map(|&d| d == 0).collect();
         let (first, last): (Vec<bool>, Vec<bool>) = (absent(0), absent(2));
-        assert_ne!(first, last, "the absent nodes are drawn for each view");
+        assert_ne!(first, last, "the absent nodes are drawn separately for each view");
     }
 
     #[test]
@@ -364,7 +364,7 @@ mod tests {
         let settings = Planted { nodes: 4000, noise: vec![0.2], consensus: 0.75, ..Planted::default() };
         let network = settings.generate().unwrap();
         for view in &network.views {
-            // Edges meant for something else fall inside a community one time in ten.
+            // One tenth of the other edges are within a community by chance.
             let common = share_inside(&view.edges, &network.labels);
             assert!((common - (0.6 + 0.4 * 0.1)).abs() < 0.01, "{common}");
             let own = share_inside(&view.edges, &view.labels);
@@ -407,7 +407,7 @@ mod tests {
 
     #[test]
     fn random_pairs_stand_in_when_communities_are_too_small() {
-        // Ten communities of four nodes hold 60 pairs each way, 400 edges are wanted.
+        // Ten communities of four nodes have 60 pairs in each partition, and 400 edges are wanted.
         let settings = Planted { nodes: 40, degree: vec![20.0], noise: vec![0.0], ..Planted::default() };
         let network = settings.generate().unwrap();
         for view in &network.views {
@@ -418,14 +418,14 @@ mod tests {
                 "the communities are filled first"
             );
         }
-        // Communities of one node have no pairs at all.
+        // Communities of one node have no pairs.
         let alone = Planted { nodes: 50, communities: 50, ..Planted::default() }.generate().unwrap();
         assert!(alone.views.iter().all(|view| view.edges.len() == 250));
     }
 
     #[test]
     fn threads_do_not_change_the_network() {
-        // More edges than a chunk of candidates, so that chunks meet threads.
+        // More edges than a chunk of candidates, so that several threads work.
         let settings = Planted {
             nodes: 20_000,
             views: 2,

@@ -1,6 +1,6 @@
-//! A planted network as a folder that `manyview` reads.
+//! Writes a planted network to a folder that `manyview` reads.
 //!
-//! Invariant: the files appear together, and a folder never mixes views of two networks.
+//! Invariant: the files appear together, and a folder never has views of two networks.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,11 +10,11 @@ use super::{Planted, PlantedNetwork, PlantedView, view_name};
 use crate::io::{OutputFolder, write_blocks};
 use manyview_base::error::{Error, Result};
 
-/// Lines that one thread formats at a time.
+/// The number of lines that one thread formats at a time.
 const BLOCK: usize = 1 << 14;
 
 impl Planted {
-    /// The names of the files that [`PlantedNetwork::write`] makes, for [`OutputFolder::prepare`].
+    /// Returns the names of the files that [`PlantedNetwork::write`] creates, for [`OutputFolder::prepare`].
     pub fn files(&self) -> Vec<String> {
         let mut files: Vec<String> = (0..self.views).map(|view| edges_file(&view_name(view))).collect();
         files.push("labels.tsv".into());
@@ -25,8 +25,8 @@ impl Planted {
 }
 
 impl PlantedNetwork {
-    /// Writes the network into a folder: the views' edges, the labels common to all views, each view's own
-    /// labels, the list of all nodes (some may be without edges) and the settings.
+    /// Writes the network to a folder: the edges of the views, the common labels, the labels of each view, the list
+    /// of all nodes (some may have no edges) and the settings.
     ///
     /// # Errors
     /// Those of [`OutputFolder::prepare`] and [`PlantedNetwork::write_to`].
@@ -34,11 +34,11 @@ impl PlantedNetwork {
         self.write_to(OutputFolder::prepare(folder, &self.settings.files(), force)?)
     }
 
-    /// The same into a folder that was prepared before the network was made.
+    /// Writes the network to a folder that was prepared before the network was generated.
     ///
     /// # Errors
-    /// [`Error::Io`] when a file cannot be written; [`Error::Config`] when the folder holds a view of another,
-    /// larger network. Nothing is left in the folder then.
+    /// [`Error::Io`] when a file cannot be written; [`Error::Config`] when the folder contains a view of another,
+    /// larger network. Then nothing is written.
     pub fn write_to(&self, mut output: OutputFolder) -> Result<()> {
         let stray = output.path().join(edges_file(&view_name(self.views.len())));
         if stray.exists() {
@@ -117,7 +117,7 @@ fn write_edges(writer: &mut BufWriter<File>, view: &PlantedView) -> io::Result<(
             text.push(b'\t');
             push_node(text, b);
             if let Some(weights) = &view.weights {
-                write!(text, "\t{}", weights[edge]).expect("a vector takes everything");
+                write!(text, "\t{}", weights[edge]).expect("writing to memory cannot fail");
             }
             text.push(b'\n');
         }
@@ -150,7 +150,7 @@ fn push_node(text: &mut Vec<u8>, node: u32) {
 }
 
 fn push_number(text: &mut Vec<u8>, number: u32) {
-    write!(text, "{number}").expect("a vector takes everything");
+    write!(text, "{number}").expect("writing to memory cannot fail");
 }
 
 #[cfg(test)]
@@ -199,7 +199,7 @@ mod tests {
         assert!(text("README.md").contains("| view2 | 54 |"));
     }
 
-    /// Benchmarks and tests of others build on these bytes; whoever changes them must say so.
+    /// Benchmarks and tests elsewhere rely on these bytes; a change must be announced.
     #[test]
     fn the_bytes_never_change() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! Files that are there whole or not at all.
+//! Atomic writes: a file is either complete or absent.
 //!
-//! Invariant: under its final name a file is never seen half-written. It is written and synced under a hidden
-//! temporary name in the same folder (a rename across file systems would be a copy) and then renamed; whatever
-//! fails before that, a panic included, removes the temporary file. Only a killed process leaves one behind;
-//! its name ends in `.tmp`, which no reader of ours takes for a view.
+//! Invariant: a file is never visible under its final name before it is complete. It is written and synced under a
+//! hidden temporary name in the same folder (a rename across file systems would be a copy) and then renamed. If
+//! anything fails before that, including a panic, the temporary file is removed. Only a killed process leaves one
+//! behind. Its name ends in `.tmp`, so that it is never read as a view.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -12,40 +12,40 @@ use std::process;
 
 use manyview_base::error::{Error, Result};
 
-/// Large enough that a write costs the system little, small enough to stay in the cache.
+/// Large enough for cheap system calls, small enough to stay in the cache.
 const BUFFER: usize = 1 << 18;
 
-/// Writes a file whole or not at all; an existing one is replaced at the end and untouched until then.
+/// Writes a file atomically. An existing file is replaced at the end and unchanged until then.
 ///
-/// A symbolic link is followed. Into devices and pipes (`/dev/stdout`) the data go directly, because a rename
-/// would replace the device.
+/// Symbolic links are followed. Devices and pipes (`/dev/stdout`) are written directly, because a rename would
+/// replace the device.
 ///
 /// # Errors
-/// [`Error::Io`] with `path`, for whatever `write` or the system report.
+/// [`Error::Io`] with `path` for the errors of `write` and of the system.
 pub fn write_atomic(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
     publish(vec![Staged::write(path, write)?])
 }
 
-/// A folder for the results of one run, which appear in it all together.
+/// A folder for the results of one run, which appear in it together.
 ///
-/// Files written are kept under temporary names until [`OutputFolder::commit`]; dropping the folder before that
-/// removes them. So a disk that is full at the third file leaves nothing of the first two.
+/// Files have temporary names until [`OutputFolder::commit`]; dropping the folder before that removes them. If the
+/// disk is full at the third file, nothing of the first two is left.
 #[derive(Debug)]
 #[must_use = "files that are not committed are removed"]
 pub struct OutputFolder {
     path: PathBuf,
-    /// Folders made for this run, the innermost first.
+    /// The folders created for this run, the innermost first.
     made: Vec<PathBuf>,
     staged: Vec<Staged>,
 }
 
 impl OutputFolder {
-    /// Creates the folder and its parents if need be, and checks that files can be made in it: to be called
-    /// before a long computation, not after it.
+    /// Creates the folder and its parents if necessary, and checks that files can be created in it. Call it before a
+    /// long computation.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be created or written to; [`Error::Config`] when one of `names` exists in
-    /// it and `force` is not set, or is no plain file name.
+    /// [`Error::Io`] when the folder cannot be created or written to; [`Error::Config`] when one of `names` exists in
+    /// it and `force` is not set, or is not a plain file name.
     pub fn prepare<S: AsRef<str>>(path: &Path, names: &[S], force: bool) -> Result<Self> {
         let made = missing_folders(path);
         if let Some(ground) = path.ancestors().nth(made.len())
@@ -54,10 +54,10 @@ impl OutputFolder {
         {
             return Err(Error::io(ground, io::ErrorKind::NotADirectory.into()));
         }
-        // From here on a failure drops the folder, and with it what was made.
+        // From here on, an error drops the folder and removes what was created.
         let output = OutputFolder { path: path.to_owned(), made, staged: Vec::new() };
         let refused = |source: io::Error| match source.kind() {
-            // So the system speaks of folders of its own, such as /proc, whose path is right.
+            // The error of the system for its own folders such as /proc, although the path is correct.
             io::ErrorKind::NotFound => {
                 Error::io(path, io::Error::other("no files can be made there; choose another folder"))
             }
@@ -71,12 +71,12 @@ impl OutputFolder {
         Ok(output)
     }
 
-    /// What would be left if the process ended without unwinding.
+    /// Returns what would be left if the process ended without unwinding.
     pub fn traces(&self) -> Traces {
         Traces { folder: self.path.clone(), made: self.made.clone() }
     }
 
-    /// Where the files will be.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -84,7 +84,7 @@ impl OutputFolder {
     /// Writes a file, which gets its name when the folder is committed.
     ///
     /// # Errors
-    /// [`Error::Io`] with the file's path; [`Error::Config`] when `name` is no plain file name.
+    /// [`Error::Io`] with the path of the file; [`Error::Config`] when `name` is not a plain file name.
     pub fn write(
         &mut self,
         name: &str,
@@ -95,10 +95,10 @@ impl OutputFolder {
         Ok(())
     }
 
-    /// Gives all files their names, in the order they were written.
+    /// Gives all files their names, in the order in which they were written.
     ///
     /// # Errors
-    /// [`Error::Io`] when a file cannot be renamed; those that follow it are then removed.
+    /// [`Error::Io`] when a file cannot be renamed. The files after it are removed.
     pub fn commit(mut self) -> Result<()> {
         publish(std::mem::take(&mut self.staged))
     }
@@ -111,7 +111,7 @@ impl Drop for OutputFolder {
     }
 }
 
-/// Where a run leaves files and folders when its process ends without unwinding.
+/// The files and folders that a run leaves when its process ends without unwinding.
 #[derive(Clone, Debug)]
 pub struct Traces {
     folder: PathBuf,
@@ -119,14 +119,14 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Removes what this process was writing; for the moment before it ends.
+    /// Removes the files that this process was writing. Call it just before the process ends.
     pub fn remove(&self) {
         let own = format!(".manyview-{}-", process::id());
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             if name.starts_with(&own) && name.ends_with(".tmp") {
-                // The process is ending, and there is nobody left to tell.
+                // The process is ending, so an error cannot be reported.
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -134,14 +134,14 @@ impl Traces {
     }
 }
 
-/// Of a run that failed not even an empty folder stays; one with a result in it cannot be removed.
+/// Removes empty folders of a failed run. A folder with results cannot be removed.
 fn remove_empty(folders: &[PathBuf]) {
     for folder in folders {
         let _ = fs::remove_dir(folder);
     }
 }
 
-/// A folder and those of its parents that do not exist, the innermost first.
+/// Returns the folder and those of its parents that do not exist, the innermost first.
 fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let named = path.ancestors().take_while(|folder| *folder != Path::new(""));
     named.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
@@ -160,7 +160,7 @@ fn check_absent(folder: &Path, name: &str, force: bool) -> Result<()> {
     }
 }
 
-/// Names are often those of views, which may be any text; one with a slash would end up in another folder.
+/// File names often contain names of views, which may be any text. A slash would lead to another folder.
 fn check_name(name: &str) -> Result<()> {
     if Path::new(name).file_name().is_some_and(|plain| plain == name) {
         return Ok(());
@@ -168,14 +168,14 @@ fn check_name(name: &str) -> Result<()> {
     Err(Error::config(format!("\"{name}\" cannot be the name of a file; rename the view (no / and not ..)")))
 }
 
-/// A file whose content is complete and on the disk, but not under its name yet.
+/// A file whose content is complete and on the disk, but still under a temporary name.
 #[derive(Debug)]
 struct Staged {
-    /// As the caller knows it, for messages.
+    /// The path given by the caller, for messages.
     path: PathBuf,
-    /// Where it will be, links followed.
+    /// The final path, with links resolved.
     target: PathBuf,
-    /// `None` when the data went directly into a device.
+    /// `None` if the data was written directly to a device.
     temporary: Option<Temporary>,
 }
 
@@ -201,7 +201,7 @@ fn write_unnamed(
         }
         _ => {}
     }
-    // Declared first, so dropped last: some systems remove no file that is still open.
+    // Declared first, so dropped last: some systems do not remove open files.
     let (temporary, file) = Temporary::create(folder_of(target))?;
     let mut writer = BufWriter::with_capacity(BUFFER, file);
     write(&mut writer)?;
@@ -209,7 +209,7 @@ fn write_unnamed(
     Ok(Some(temporary))
 }
 
-/// Renames one after the other; on an error the rest are removed as they are dropped.
+/// Renames the files in order. On an error the remaining ones are dropped and thereby removed.
 fn publish(staged: Vec<Staged>) -> Result<()> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for Staged { path, target, temporary } in staged {
@@ -221,7 +221,7 @@ fn publish(staged: Vec<Staged>) -> Result<()> {
     folders.iter().try_for_each(|folder| sync_folder(folder).map_err(|source| Error::io(folder, source)))
 }
 
-/// A file that is removed when this is dropped.
+/// A temporary file that is removed on drop.
 #[derive(Debug)]
 struct Temporary {
     /// Empty once the file has its final name.
@@ -230,13 +230,13 @@ struct Temporary {
 
 impl Temporary {
     fn create(folder: &Path) -> io::Result<(Self, File)> {
-        // The final name is not part of it: it may already be as long as the system allows.
+        // The final name is not part of the temporary one, because it may already have the maximum length.
         let mut attempt = 0u32;
         loop {
             let path = folder.join(format!(".manyview-{}-{attempt}.tmp", process::id()));
             match File::create_new(&path) {
                 Ok(file) => return Ok((Temporary { path }, file)),
-                // Another thread's, or left by a killed process that had the same id.
+                // Used by another thread, or left by a killed process with the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
                 Err(error) => return Err(error),
             }
@@ -245,7 +245,7 @@ impl Temporary {
 
     fn rename(mut self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
-        // From here on the old name may be another thread's, and the drop must not remove it.
+        // From now on the old name may belong to another thread, so it must not be removed on drop.
         self.path = PathBuf::new();
         Ok(())
     }
@@ -254,13 +254,13 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if self.path != Path::new("") {
-            // Nobody is left to tell, and what caused the drop is the error worth reporting.
+            // An error cannot be reported here, and the cause of the drop is the more relevant one.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// What a symbolic link points to; a link to nowhere stands for itself.
+/// Returns the target of a symbolic link. A dangling link is returned itself.
 fn follow_link(path: &Path) -> PathBuf {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
@@ -275,13 +275,13 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Makes the renames last through a loss of power.
+/// Makes the renames survive a power failure.
 fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Windows opens no folder as a file, and a folder one may write to but not list cannot be opened either:
-    // the files are complete all the same.
+    // Windows does not open folders as files, and a folder that is writable but not readable cannot be opened either.
+    // The files are complete anyway.
     let Ok(opened) = File::open(folder) else { return Ok(()) };
     match opened.sync_all() {
-        // Some network file systems know no sync of a folder.
+        // Some network file systems do not support syncing a folder.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())
         }
@@ -304,7 +304,7 @@ mod tests {
     }
 
     fn disk_full(writer: &mut BufWriter<File>) -> io::Result<()> {
-        // More than the buffer, so that something is really in the file.
+        // More than the buffer, so that data reaches the file.
         writer.write_all(&vec![1; 2 * BUFFER])?;
         Err(io::ErrorKind::StorageFull.into())
     }
@@ -391,7 +391,7 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
 
-    /// Through a link, so that a mistake would replace the link and not the machine's device.
+    /// Written through a link, so that a bug would replace the link and not the device of the machine.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_device_is_written_to_and_not_replaced() {
@@ -409,10 +409,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/out");
         let mut output = OutputFolder::prepare(&path, &["a", "b"], false).unwrap();
-        assert!(files(&path).is_empty(), "the check leaves no trace");
+        assert!(files(&path).is_empty(), "the check leaves no file");
         output.write("a", |writer| writer.write_all(b"1")).unwrap();
         output.write("b", |writer| writer.write_all(b"2")).unwrap();
-        assert!(files(&path).iter().all(|name| name.starts_with('.')), "nothing shows before the commit");
+        assert!(
+            files(&path).iter().all(|name| name.starts_with('.')),
+            "no file is visible before the commit"
+        );
         output.commit().unwrap();
         assert_eq!(files(&path), ["a", "b"]);
     }
@@ -463,7 +466,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_folder_without_room_for_files_is_refused() {
-        // Not even root makes files in /proc.
+        // Not even root can create files in /proc.
         let error = OutputFolder::prepare(Path::new("/proc/self"), &["a"], false).unwrap_err();
         assert!(matches!(error, Error::Io { .. }), "{error}");
     }

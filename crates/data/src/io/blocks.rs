@@ -1,13 +1,13 @@
-//! Text made by all threads and written in order.
+//! Text that all threads format and that is written in order.
 //!
-//! Invariant: the bytes do not depend on the number of threads, and no more than a few blocks are in memory.
+//! Invariant: the bytes do not depend on the number of threads, and only a few blocks are in memory at a time.
 
 use std::io::{self, Write};
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Blocks made before the next are begun: enough to keep many cores busy.
+/// The number of blocks that are formatted before they are written: enough to keep many cores busy.
 const BATCH: usize = 64;
 
 /// Lets `format` append the text of each range of `block` rows and writes the texts in row order.
@@ -43,7 +43,7 @@ mod tests {
             for block in [0, 1, 7, 1000] {
                 let mut text = Vec::new();
                 write_blocks(&mut text, rows, block, |range, text| {
-                    range.for_each(|row| writeln!(text, "{row}").expect("a vector takes everything"));
+                    range.for_each(|row| writeln!(text, "{row}").expect("writing to memory cannot fail"));
                 })
                 .unwrap();
                 let expected: String = (0..rows).map(|row| format!("{row}\n")).collect();

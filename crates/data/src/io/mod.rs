@@ -1,4 +1,4 @@
-//! Files: what networks are read from and results are written to.
+//! Reading networks and writing results.
 
 mod atomic;
 mod blocks;

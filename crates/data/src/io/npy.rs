@@ -1,10 +1,11 @@
-//! NumPy's array files.
+//! The NumPy array format.
 //!
-//! A file is a magic number, a version, the length of a header, the header (a Python dictionary as text, padded
-//! so that the data begin at a multiple of 64 bytes) and the plain numbers. We write version 1.0, little-endian,
-//! C order, on every machine, and read what NumPy 1 and 2 write of the kinds an embedding may have.
+//! A file consists of a magic number, a version, the length of a header, the header (a Python dictionary as text,
+//! padded so that the data begins at a multiple of 64 bytes) and the raw numbers. The writer uses version 1.0,
+//! little-endian, C order on every machine. The reader supports the arrays of NumPy 1 and 2 that an embedding may
+//! have.
 //!
-//! Invariant: numbers pass through a small buffer; no array is copied as a whole.
+//! Invariant: numbers pass through a small buffer; arrays are never copied as a whole.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -15,13 +16,13 @@ use manyview_base::error::{Error, Result};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Bytes gathered before they are handed on, or read at once.
+/// The number of bytes that are written or read at a time.
 const BUFFER: usize = 1 << 16;
 
-/// A header that needs more is not one of a plain array; NumPy itself draws the line at 10,000.
+/// The maximum length of a header. Headers of plain arrays are shorter; the limit of NumPy is 10,000.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// Writes a matrix with `dim` columns, row after row, as an `.npy` file of 32-bit floats, whole or not at all.
+/// Writes a matrix with `dim` columns in row order as an `.npy` file of 32-bit floats, atomically.
 ///
 /// # Errors
 /// [`Error::Io`] with `path`.
@@ -32,10 +33,10 @@ pub fn write_npy(path: &Path, rows: usize, dim: usize, values: &[f32]) -> Result
     write_atomic(path, |writer| write_npy_to(writer, rows, dim, values))
 }
 
-/// The same into a writer, for files that are committed together.
+/// Writes the matrix to a writer, for files that are committed together.
 ///
 /// # Errors
-/// What the writer reports.
+/// Those of the writer.
 ///
 /// # Panics
 /// When `values` does not have `rows x dim` numbers.
@@ -43,7 +44,7 @@ pub fn write_npy_to(writer: &mut impl Write, rows: usize, dim: usize, values: &[
     write_array(writer, "<f4", &[rows, dim], values.iter().map(|value| value.to_le_bytes()))
 }
 
-/// Writes an array of any type; `descr` is NumPy's name of it, an element `N` bytes long.
+/// Writes an array of any type. `descr` is the NumPy name of the type, whose elements have `N` bytes.
 pub(super) fn write_array<const N: usize>(
     writer: &mut impl Write,
     descr: &str,
@@ -68,7 +69,7 @@ pub(super) fn write_array<const N: usize>(
 }
 
 fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
-    // A tuple of one needs its comma: (3,).
+    // A tuple of one element needs a trailing comma: (3,).
     let comma = if shape.len() == 1 { "," } else { "" };
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     let sizes = sizes.join(", ");
@@ -79,27 +80,27 @@ fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     text.push('\n');
     let mut bytes = MAGIC.to_vec();
     bytes.extend([1, 0]);
-    bytes.extend(u16::try_from(length).expect("our headers have some hundred bytes").to_le_bytes());
+    bytes.extend(u16::try_from(length).expect("headers have some hundred bytes").to_le_bytes());
     bytes.extend(text.into_bytes());
     bytes
 }
 
-/// A matrix as read from an `.npy` file.
+/// A matrix read from an `.npy` file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NpyMatrix {
-    /// Number of rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Number of columns.
+    /// The number of columns.
     pub dim: usize,
-    /// `rows x dim` numbers, row after row.
+    /// `rows x dim` numbers in row order.
     pub values: Vec<f32>,
 }
 
-/// Reads a matrix of 32-bit or 64-bit floats; the latter are rounded to 32 bits.
+/// Reads a matrix of 32-bit or 64-bit floats. The latter are rounded to 32 bits.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read; [`Error::Parse`] when it is no such matrix, is cut short, or has
-/// a number beyond the range of 32-bit floats.
+/// [`Error::Io`] when the file cannot be read; [`Error::Parse`] when it is not such a matrix, is truncated, or has a
+/// number beyond the range of 32-bit floats.
 pub fn read_npy(path: &Path) -> Result<NpyMatrix> {
     let file = File::open(path).map_err(|source| Error::io(path, source))?;
     read_matrix(&mut BufReader::with_capacity(BUFFER, file)).map_err(|failure| match failure {
@@ -108,7 +109,7 @@ pub fn read_npy(path: &Path) -> Result<NpyMatrix> {
     })
 }
 
-/// What the file's name is still to be added to.
+/// An error without the name of the file.
 #[derive(Debug)]
 enum Failure {
     Io(io::Error),
@@ -162,7 +163,7 @@ fn read_matrix(reader: &mut impl Read) -> Result<NpyMatrix, Failure> {
     };
     let mut values = read_values(reader, numbers, width)?;
     if by_columns {
-        // As NumPy leaves the results of many decompositions.
+        // NumPy stores the results of many decompositions in this order.
         values = (0..numbers).map(|at| values[at % dim * rows + at / dim]).collect();
     }
     Ok(NpyMatrix { rows, dim, values })
@@ -174,7 +175,7 @@ fn read_header(reader: &mut impl Read) -> Result<String, Failure> {
     if found < start.len() || &start[..6] != MAGIC {
         return fail("is not an .npy file (it does not begin with \\x93NUMPY); write it with numpy.save");
     }
-    // Version 1 has two bytes for the length of the header, 2 and 3 have four.
+    // The length of the header has two bytes in version 1 and four in versions 2 and 3.
     let mut length = [0; 4];
     let bytes = match start[6] {
         1 => &mut length[..2],
@@ -193,7 +194,7 @@ fn read_header(reader: &mut impl Read) -> Result<String, Failure> {
     String::from_utf8(header).or_else(|_| fail("the header is not text; save it again with numpy.save"))
 }
 
-/// What follows a key of the header's dictionary.
+/// Returns the text after a key of the dictionary in the header.
 fn value_of<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let (_, value) = header.split_once(&format!("'{key}':"))?;
     Some(value.trim_start())
@@ -205,7 +206,7 @@ fn parse_shape(text: &str) -> Option<Vec<usize>> {
 }
 
 fn read_values(reader: &mut impl Read, numbers: usize, width: usize) -> Result<Vec<f32>, Failure> {
-    // The header may promise anything: memory is taken as the numbers come.
+    // The size in the header may be wrong, so memory is allocated as the numbers are read.
     let mut values = Vec::with_capacity(numbers.min(BUFFER));
     let mut buffer = vec![0; BUFFER];
     while values.len() < numbers {
@@ -236,7 +237,7 @@ fn read_values(reader: &mut impl Read, numbers: usize, width: usize) -> Result<V
     Ok(values)
 }
 
-/// Fills the buffer as far as the data go; less than its length means the end.
+/// Fills the buffer as far as possible. A result below its length means the end of the data.
 fn read_up_to(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut found = 0;
     while found < buffer.len() {
@@ -263,7 +264,7 @@ mod tests {
     fn message(bytes: &[u8]) -> String {
         match read_matrix(&mut &bytes[..]) {
             Err(Failure::Content(message)) => message,
-            other => panic!("expected a complaint about the content, got {other:?}"),
+            other => panic!("expected an error about the content, got {other:?}"),
         }
     }
 
@@ -275,7 +276,7 @@ mod tests {
         bytes
     }
 
-    /// Byte for byte what numpy.save gives for numpy.array([[1.5, -2.0]], dtype='<f4').
+    /// The exact output of numpy.save for numpy.array([[1.5, -2.0]], dtype='<f4').
     #[test]
     fn the_bytes_are_those_of_numpy() {
         let mut expected = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
@@ -355,7 +356,7 @@ mod tests {
         assert!(
             told("'<f4'", "False", &format!("({}, 9)", usize::MAX)).contains("more than memory can address")
         );
-        // A lie about the size must not take the memory first.
+        // A wrong size must not allocate the memory first.
         assert!(told("'<f4'", "False", "(99999999999, 9)").contains("cut short: 899999999991 numbers"));
         assert!(message(b"\x93NUMPY\x09\x00aa").starts_with("has format version 9"));
     }

@@ -1,9 +1,9 @@
-//! Sparse matrices in the layout of `scipy.sparse.save_npz`, for `scipy.sparse.load_npz`.
+//! Sparse matrices in the format of `scipy.sparse.save_npz`, for `scipy.sparse.load_npz`.
 //!
-//! Such a file is a zip archive of `.npy` arrays. Members are stored, not compressed: SciPy reads both, and
-//! deflating the values of a proximity matrix costs minutes for a few per cent.
+//! A file is a zip archive of `.npy` arrays. Members are stored without compression: SciPy reads both, and
+//! compressing the values of a proximity matrix takes minutes and saves a few percent.
 //!
-//! Invariant: `indices` and `indptr` have the same type, as SciPy wants, and no array is copied as a whole.
+//! Invariant: `indices` and `indptr` have the same type, as SciPy requires, and arrays are never copied as a whole.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::write_atomic;
 use manyview_base::error::Result;
 use manyview_base::linalg::Csr;
 
-/// Writes a sparse matrix as an `.npz` file, whole or not at all.
+/// Writes a sparse matrix as an `.npz` file, atomically.
 ///
 /// # Errors
 /// [`Error::Io`](manyview_base::error::Error::Io) with `path`.
@@ -24,15 +24,15 @@ pub fn write_npz(path: &Path, matrix: &Csr<f32>) -> Result<()> {
     write_atomic(path, |writer| write_npz_to(writer, matrix))
 }
 
-/// The same into a writer, for files that are committed together.
+/// Writes the matrix to a writer, for files that are committed together.
 ///
 /// # Errors
-/// What the writer reports.
+/// Those of the writer.
 pub fn write_npz_to(writer: &mut (impl Write + Seek), matrix: &Csr<f32>) -> io::Result<()> {
     write_with_limit(writer, matrix, i32::MAX as usize)
 }
 
-/// Indices have 32 bits when the number of entries and the sizes are at most `narrow`, which only tests change.
+/// Uses 32-bit indices if the number of entries and the sizes are at most `narrow`, which only tests change.
 fn write_with_limit(writer: &mut (impl Write + Seek), matrix: &Csr<f32>, narrow: usize) -> io::Result<()> {
     let (rows, cols, entries) = (matrix.rows(), matrix.cols(), matrix.entries());
     let mut failure = None;
@@ -79,15 +79,16 @@ fn write_with_limit(writer: &mut (impl Write + Seek), matrix: &Csr<f32>, narrow:
 }
 
 fn member(zip: &mut ZipWriter<impl Write + Seek>, name: &str) -> io::Result<()> {
-    // Room for sizes over 4 GB in every member: twenty bytes each, and one path that every test takes.
+    // Every member can exceed 4 GB. This costs twenty bytes each and avoids a second code path that tests would not
+    // cover.
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     Ok(zip.start_file(name, options)?)
 }
 
-/// Keeps the first error and from then on pretends that all goes well.
+/// Stores the first error and reports success from then on.
 ///
-/// A `ZipWriter` that meets an error tries to complete the archive when it is dropped, and prints to stderr when
-/// that fails too, as it does on a full disk. A library must not print, so it never gets to see an error.
+/// On an error, a `ZipWriter` tries to complete the archive when it is dropped, and prints to stderr if that fails
+/// too, as it does on a full disk. A library must not print, so errors are hidden from it.
 struct Latch<'a, W> {
     inner: &'a mut W,
     failure: &'a mut Option<io::Error>,
@@ -128,7 +129,7 @@ impl<W: Seek> Seek for Latch<'_, W> {
                 Err(error) => *self.failure = Some(error),
             }
         }
-        // Where a file without end would be.
+        // The position in a file of unlimited size.
         self.position = match to {
             SeekFrom::Start(position) => position,
             SeekFrom::Current(offset) => self.position.saturating_add_signed(offset),
@@ -150,7 +151,7 @@ mod tests {
         Csr::new(5, vec![0, 2, 2, 3], vec![0, 4, 1], vec![1.0, 2.5, -3.0])
     }
 
-    /// Name, header text and data of each member.
+    /// Returns name, header text and data of each member.
     fn members(archive: impl Read + Seek) -> Vec<(String, String, Vec<u8>)> {
         let mut zip = ZipArchive::new(archive).unwrap();
         (0..zip.len())
@@ -198,7 +199,7 @@ mod tests {
     #[test]
     fn both_index_arrays_widen_together() {
         for limit in [2, 4] {
-            // Entries (3) or columns (5) are what does not fit.
+            // Either the entries (3) or the columns (5) exceed the limit.
             let mut archive = Cursor::new(Vec::new());
             write_with_limit(&mut archive, &sample(), limit).unwrap();
             let found = members(archive);
@@ -237,11 +238,11 @@ mod tests {
         };
         let bytes = archive();
         assert_eq!(bytes, archive());
-        // Date and time of the first member: 1 January 1980, the zip format's zero.
+        // Date and time of the first member: 1 January 1980, the zero of the zip format.
         assert_eq!(bytes[10..14], [0, 0, 0x21, 0]);
     }
 
-    /// Takes some bytes and then is full, as a disk would be.
+    /// A writer that is full after some bytes, like a disk.
     struct Small(Cursor<Vec<u8>>, u64);
 
     impl Write for Small {

@@ -1,7 +1,7 @@
-//! Vectors as text: one line per node, its id and its numbers.
+//! Vectors as text: one line per node with its id and its numbers.
 //!
-//! Invariant: a number is printed as the shortest text that reads back to the same 32-bit float, and whatever
-//! passes [`Format::check`] can be read back line by line.
+//! Invariant: a number is printed as the shortest text that is read back as the same 32-bit float, and everything
+//! that passes [`Format::check`] can be read back line by line.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,25 +11,25 @@ use super::write_atomic;
 use crate::network::Nodes;
 use manyview_base::error::{Error, Result};
 
-/// Numbers per block of rows that one thread formats: some hundred kilobytes of text.
+/// The number of values in a block of rows that one thread formats: some hundred kilobytes of text.
 const BLOCK: usize = 1 << 14;
 
-/// How an embedding is written as text.
+/// The text format of an embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Separated by tabs, without quotes. The first line names the columns, `node`, `0`, `1`, ..., so that
-    /// `pandas.read_csv(file, sep="\t", index_col="node")` gives the frame one expects.
+    /// Separated by tabs, without quotes. The header is `node`, `0`, `1`, ..., so that `pandas.read_csv(file,
+    /// sep="\t", index_col="node")` reads it.
     Tsv,
-    /// Separated by commas, with quotes where an id needs them; the same first line.
+    /// Separated by commas, with quotes around ids that need them, and with the same header.
     Csv,
-    /// The text form of word2vec, as gensim reads it: number of nodes and of columns in the first line, then an
-    /// id and its numbers in each, separated by spaces.
+    /// The text format of word2vec, as read by gensim: the numbers of nodes and of columns in the first line, then an
+    /// id and its numbers per line, separated by spaces.
     Word2vec,
 }
 
 impl Format {
-    /// The name in flags and settings.
+    /// Returns the name in options and settings.
     pub fn name(self) -> &'static str {
         match self {
             Format::Tsv => "tsv",
@@ -38,7 +38,7 @@ impl Format {
         }
     }
 
-    /// The usual name of the file with the embedding.
+    /// Returns the default name of the file.
     pub fn file_name(self) -> &'static str {
         match self {
             Format::Tsv => "embedding.tsv",
@@ -47,10 +47,10 @@ impl Format {
         }
     }
 
-    /// Whether the format can hold all ids: to be asked before a long computation, not after it.
+    /// Checks that the format can represent all ids. Call it before a long computation.
     ///
     /// # Errors
-    /// [`Error::Config`] that names the first id it cannot hold, and a format that can.
+    /// [`Error::Config`] with the first id that it cannot represent, and a format that can.
     pub fn check(self, nodes: &Nodes) -> Result<()> {
         match nodes.iter().find_map(|id| Some((id, self.objection(id)?))) {
             None => Ok(()),
@@ -65,7 +65,7 @@ impl Format {
         match self {
             Format::Csv => None,
             Format::Tsv if id.contains(['\t', '\n', '\r']) => Some("it has a tab or line break in it"),
-            // Readers (pandas, R) would take everything up to the next quote for one field.
+            // Readers (pandas, R) would read everything up to the next quote as one field.
             Format::Tsv if id.starts_with('"') => Some("it begins with a quote"),
             Format::Tsv => None,
             Format::Word2vec if id.is_empty() => Some("it is empty"),
@@ -77,7 +77,7 @@ impl Format {
     /// Writes a vector of `dim` numbers for each node.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// Those of the writer.
     ///
     /// # Panics
     /// When `values` does not have `nodes.len() x dim` numbers.
@@ -97,7 +97,7 @@ impl Format {
                 Format::Word2vec => vectors_with(text, vectors, b' '),
                 Format::Csv => vectors_quoted(text, vectors),
             };
-            written.expect("memory takes everything");
+            written.expect("writing to memory cannot fail");
         })
     }
 
@@ -113,7 +113,7 @@ impl Format {
     }
 }
 
-/// Writes a vector of `dim` numbers for each node, as a file that is there whole or not at all.
+/// Writes a vector of `dim` numbers for each node to a file, atomically.
 ///
 /// # Errors
 /// Those of [`Format::check`], and [`Error::Io`] with `path`.
@@ -160,7 +160,7 @@ fn vectors_quoted<'a>(
 }
 
 fn write_number(text: &mut Vec<u8>, number: f32) -> io::Result<()> {
-    // Both forms have the fewest digits that read back; far from 1 the plain one would add rows of zeros.
+    // Both notations have the fewest digits that identify the number. Far from 1, the plain one would add many zeros.
     let size = number.abs();
     if size == 0.0 || (1e-3..1e7).contains(&size) || !size.is_finite() {
         write!(text, "{number}")

@@ -1,7 +1,7 @@
-//! What is known of the nodes: no label, one, or several.
+//! Node labels: none, one or several per node.
 //!
-//! Invariant: labels are numbered in the order of their names, a node's labels ascend, and rows are those of the
-//! vectors that are to be judged.
+//! Invariant: labels are numbered in the order of their names, the labels of a node are ascending, and rows are those
+//! of the vectors to be evaluated.
 
 mod splits;
 
@@ -34,25 +34,25 @@ pub struct Labels {
     /// The labels of row `i` are `items[starts[i]..starts[i + 1]]`.
     starts: Vec<usize>,
     items: Vec<u32>,
-    /// A number made from each row's id; what is random follows from it, so the order of rows does not matter.
+    /// A number derived from the id of each row. Random choices depend on it, so the order of rows does not matter.
     keys: Vec<u64>,
     unknown: usize,
 }
 
-/// How many nodes have a label.
+/// The number of nodes with a label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LabelCount {
     /// The label.
     pub label: String,
-    /// Nodes that have it.
+    /// The number of nodes with the label.
     pub nodes: usize,
 }
 
 impl Labels {
-    /// One set of labels for each node; empty sets are nodes without labels.
+    /// Creates labels from one set of labels per node. Nodes without labels have empty sets.
     ///
     /// # Errors
-    /// When there are not as many sets as ids, an id comes twice, or no node has a label.
+    /// When the numbers of sets and ids differ, an id is given twice, or no node has a label.
     pub fn from_sets<I, S, L>(ids: I, sets: S) -> Result<Self>
     where
         I: IntoIterator<Item: AsRef<str>>,
@@ -76,10 +76,11 @@ impl Labels {
         Labels::new(&ids, pairs, 0)
     }
 
-    /// Labels as pairs of node and label, in any order; those of ids that are not among `ids` are counted.
+    /// Creates labels from pairs of node and label in any order. Nodes that are not among `ids` are counted as
+    /// unknown.
     ///
     /// # Errors
-    /// When an id comes twice, or no node has a label.
+    /// When an id is given twice, or no node has a label.
     pub fn from_pairs<I, P, N, L>(ids: I, pairs: P) -> Result<Self>
     where
         I: IntoIterator<Item: AsRef<str>>,
@@ -100,10 +101,10 @@ impl Labels {
         Labels::new(&ids, known, unknown.len())
     }
 
-    /// Reads a label file: a node and its label or labels on each line; a node may have several lines.
+    /// Reads a label file: a node and its label or labels per line. A node may have several lines.
     ///
     /// # Errors
-    /// When the file cannot be read or understood, or has no label for any of the nodes.
+    /// When the file cannot be read or interpreted, or has no label for any of the nodes.
     pub fn open(path: &Path, nodes: &Nodes) -> Result<Self> {
         let pairs = read_labels(path)?;
         Labels::from_pairs(nodes.iter(), pairs).map_err(|error| match error {
@@ -139,12 +140,12 @@ impl Labels {
         Ok(Labels { names, starts, items, keys, unknown })
     }
 
-    /// The same labels, with so many more ids that had labels and are no nodes: for who looked ids up himself.
+    /// Adds to the number of unknown ids, for callers that look up the ids themselves.
     pub fn and_unknown(self, ids: usize) -> Self {
         Labels { unknown: self.unknown + ids, ..self }
     }
 
-    /// Refuses labels that tell no node from another; `needs` is the end of the sentence.
+    /// Refuses labels with a single class. `needs` is the end of the message.
     pub fn check_classes(&self, needs: &str) -> Result<()> {
         let [only] = &self.names[..] else { return Ok(()) };
         let nodes = match self.labeled() {
@@ -154,7 +155,7 @@ impl Labels {
         Err(Error::network(format!("{nodes} the label {only:?}; {needs}")))
     }
 
-    /// The labels of these rows alone; the other nodes have none.
+    /// Returns the labels of these rows only; the other nodes have none.
     pub fn of_rows(&self, rows: &[u32]) -> Self {
         let mut kept = vec![false; self.rows()];
         rows.iter().for_each(|&row| kept[row as usize] = true);
@@ -168,7 +169,7 @@ impl Labels {
         Labels { starts, items, ..self.clone() }
     }
 
-    /// A number that any other label of any other node would change.
+    /// Returns a hash of all labels.
     pub fn fingerprint(&self) -> u64 {
         let names = self.names.iter().map(|name| text_key(name));
         let starts = self.starts.iter().map(|&start| start as u64);
@@ -180,42 +181,42 @@ impl Labels {
         )
     }
 
-    /// The labels' names, sorted.
+    /// Returns the names of the labels, sorted.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Number of nodes, with and without labels.
+    /// Returns the number of nodes, with and without labels.
     pub fn rows(&self) -> usize {
         self.keys.len()
     }
 
-    /// The labels of the node in a row, as places among the names.
+    /// Returns the labels of the node in a row, as indices into the names.
     pub fn of(&self, row: usize) -> &[u32] {
         &self.items[self.starts[row]..self.starts[row + 1]]
     }
 
-    /// The rows of nodes with labels.
+    /// Returns the rows of nodes with labels.
     pub fn labeled_rows(&self) -> Vec<u32> {
         (0..self.rows()).filter(|&row| !self.of(row).is_empty()).map(|row| row as u32).collect()
     }
 
-    /// Number of nodes with labels.
+    /// Returns the number of nodes with labels.
     pub fn labeled(&self) -> usize {
         (0..self.rows()).filter(|&row| !self.of(row).is_empty()).count()
     }
 
-    /// Number of ids that had labels and are no nodes.
+    /// Returns the number of ids with labels that are not nodes.
     pub fn unknown(&self) -> usize {
         self.unknown
     }
 
-    /// Whether a node has more than one label.
+    /// Returns whether any node has more than one label.
     pub fn is_multi_label(&self) -> bool {
         self.starts.windows(2).any(|pair| pair[1] - pair[0] > 1)
     }
 
-    /// How many nodes each label has.
+    /// Returns the number of nodes of each label.
     pub fn counts(&self) -> Vec<LabelCount> {
         let mut counts = vec![0; self.names.len()];
         self.items.iter().for_each(|&label| counts[label as usize] += 1);
@@ -223,12 +224,12 @@ impl Labels {
         self.names.iter().zip(counts).map(count).collect()
     }
 
-    /// The number that stands for a row's id.
+    /// Returns the number derived from the id of a row.
     pub fn key(&self, row: u32) -> u64 {
         self.keys[row as usize]
     }
 
-    /// The one label of a node that has one.
+    /// Returns the first label of a node that has one.
     pub fn only(&self, row: u32) -> u32 {
         self.of(row as usize)[0]
     }

@@ -1,37 +1,37 @@
-//! Which labeled nodes train and which are tested.
+//! Splits labeled nodes into training and test nodes.
 //!
-//! The nodes stand in an order that follows from (seed, repeat, id), and the first of them train. So a split does not
-//! depend on the vectors or on the order of rows, and a larger share trains on the nodes of a smaller one and more
-//! (but for the rounding of each class).
+//! The nodes are ordered by (seed, repeat, id), and the first ones are for training. So a split does not depend on
+//! the vectors or on the order of rows, and a larger share has all training nodes of a smaller one (except for
+//! rounding within each class).
 //!
-//! With one label a node, splits are stratified: of each class the share that trains is as near to the wanted one as
-//! whole nodes allow, but at least one node, and at least one is left to be tested (a class of one node trains). With
-//! several labels a node, the order alone decides.
+//! With one label per node, splits are stratified: in each class, the share of training nodes is as close to the
+//! requested one as possible, with at least one training node and at least one test node (a class of one node is for
+//! training). With several labels per node, only the order matters.
 
 use manyview_base::error::{Error, Result};
 use manyview_base::random::Key;
 
 use super::Labels;
 
-/// Rows that train and rows that are tested, each ascending.
+/// The training rows and the test rows, both ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Rows of the nodes that train.
+    /// The rows of the training nodes.
     pub train: Vec<u32>,
-    /// Rows of the nodes that are tested.
+    /// The rows of the test nodes.
     pub test: Vec<u32>,
 }
 
-/// Sets splits apart from whatever else is made from the seed.
+/// Separates the random numbers of splits from others with the same seed.
 const SPLITS: u64 = 0x7370_6c69_7473;
 const FOLDS: u64 = 0x0066_6f6c_6473;
 
 impl Labels {
-    /// The split of one repeat: a share of the labeled nodes trains, the others are tested.
+    /// Returns the split of one repeat: a share of the labeled nodes is for training, the rest for testing.
     ///
     /// # Errors
-    /// When the share is not between 0 and 1, or so small or large that one side has no node or training lacks a
-    /// class.
+    /// When the share is not between 0 and 1, or so small or large that there is no training or test node, or no
+    /// training node of some class.
     pub fn split(&self, share: f64, seed: u64, repeat: usize) -> Result<Split> {
         if !(share > 0.0 && share < 1.0) {
             return Err(Error::config(format!(
@@ -65,7 +65,7 @@ impl Labels {
         Ok(Split { train, test: order })
     }
 
-    /// For each of these rows the fold it belongs to; classes are spread evenly over the folds.
+    /// Returns the fold of each of these rows. Classes are spread evenly over the folds.
     pub fn folds(&self, rows: &[u32], folds: usize, seed: u64, repeat: usize) -> Vec<usize> {
         let mut order = rows.to_vec();
         self.sort(&mut order, Key::new(seed).with(FOLDS).with(repeat as u64));
@@ -79,7 +79,7 @@ impl Labels {
         fold
     }
 
-    /// Puts rows into an order that their ids and the key give.
+    /// Sorts rows in an order determined by their ids and the key.
     fn sort(&self, rows: &mut [u32], key: Key) {
         rows.sort_by_cached_key(|&row| (key.with(self.key(row)).bits(), self.key(row), row));
     }
@@ -109,7 +109,8 @@ impl Labels {
     }
 }
 
-/// How many nodes of each class train: `wanted` in all if bounds allow; `None` when some class would have none.
+/// Returns the number of training nodes of each class, `wanted` in total if the bounds allow, or `None` if a class
+/// would have none.
 fn shares(sizes: &[usize], share: f64, wanted: usize) -> Option<Vec<usize>> {
     if wanted < sizes.len() {
         return None;
@@ -118,7 +119,7 @@ fn shares(sizes: &[usize], share: f64, wanted: usize) -> Option<Vec<usize>> {
     let ideal = |class: usize| share * sizes[class] as f64;
     let mut counts: Vec<usize> =
         (0..sizes.len()).map(|class| (ideal(class) as usize).clamp(1, most(class))).collect();
-    // Those that lack most get the nodes still wanted; ties go to the class that is first by name.
+    // The remaining nodes are taken from the classes that lack most; ties go to the first class by name.
     let lack = |counts: &[usize], class: usize| ideal(class) - counts[class] as f64;
     while counts.iter().sum::<usize>() < wanted {
         let open = (0..sizes.len()).filter(|&class| counts[class] < most(class));

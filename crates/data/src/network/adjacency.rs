@@ -1,14 +1,14 @@
-//! From a list of edges to an adjacency matrix: a counting sort by row, then each row by itself.
+//! Builds an adjacency matrix from a list of edges: a counting sort by row, then a sort within each row.
 //!
-//! Invariant: within a row, entries of one column meet in the order in which they were given. So the sum of
-//! their weights has the same bits on both sides of the diagonal, and for any number of threads.
+//! Invariant: within a row, entries of the same column are merged in the order given. So the sum of their weights has
+//! the same bits on both sides of the diagonal, and for any number of threads.
 
 use rayon::prelude::*;
 
 use super::Duplicates;
 use manyview_base::linalg::Csr;
 
-/// An edge as it was given.
+/// An edge as given.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) source: u32,
@@ -16,13 +16,14 @@ pub(super) struct Edge {
     pub(super) weight: f64,
 }
 
-/// Rows are handed to threads in blocks of about this many entries.
+/// Threads process rows in blocks of about this many entries.
 const BLOCK: usize = 1 << 16;
 
-/// Each part scans all edges and keeps its rows; beyond a few the scans cost more than the parts save.
+/// The maximum number of parts. Each part scans all edges and keeps its rows; with more parts, the scans cost more
+/// than is saved.
 const MOST_PARTS: usize = 8;
 
-/// The adjacency matrix of edges; symmetric unless `directed`.
+/// Returns the adjacency matrix of edges, symmetric unless `directed`. Uses the threads of the current pool.
 pub(super) fn adjacency(edges: Vec<Edge>, nodes: usize, directed: bool, duplicates: Duplicates) -> Csr<f64> {
     let bounds = row_bounds(&edges, nodes, directed);
     let entries = bounds[nodes];
@@ -35,7 +36,7 @@ pub(super) fn adjacency(edges: Vec<Edge>, nodes: usize, directed: bool, duplicat
     Csr::new(nodes, indptr, cols, values)
 }
 
-/// Where each row begins before duplicates are merged, and the end of the last.
+/// Returns the start of each row before duplicates are merged, and the end of the last.
 fn row_bounds(edges: &[Edge], nodes: usize, directed: bool) -> Vec<usize> {
     let mut bounds = vec![0usize; nodes + 1];
     for edge in edges {
@@ -50,7 +51,7 @@ fn row_bounds(edges: &[Edge], nodes: usize, directed: bool) -> Vec<usize> {
     bounds
 }
 
-/// Consecutive rows, and their share of the entries.
+/// Consecutive rows and their entries.
 struct Rows<'a> {
     first: usize,
     bounds: &'a [usize],
@@ -58,7 +59,7 @@ struct Rows<'a> {
     values: &'a mut [f64],
 }
 
-/// Cuts the rows into blocks of at least `size` entries, but for the last.
+/// Cuts the rows into blocks of at least `size` entries (the last may have fewer).
 fn cut<'a>(
     bounds: &'a [usize],
     size: usize,
@@ -89,7 +90,7 @@ fn scatter(edges: &[Edge], directed: bool, bounds: &[usize], cols: &mut [u32], v
         let rows = part.bounds.len() - 1;
         let mut next: Vec<usize> = part.bounds[..rows].iter().map(|bound| bound - start).collect();
         let mut put = |row: u32, col: u32, weight: f64| {
-            // Rows before the part wrap around to large numbers, so one comparison rejects both sides.
+            // Rows before the part wrap around to large numbers, so one comparison excludes both sides.
             if let Some(place) = next.get_mut((row as usize).wrapping_sub(part.first)) {
                 part.cols[*place] = col;
                 part.values[*place] = weight;
@@ -105,7 +106,8 @@ fn scatter(edges: &[Edge], directed: bool, bounds: &[usize], cols: &mut [u32], v
     });
 }
 
-/// Sorts each row by column and merges entries of one column; returns how many entries each row keeps, at its front.
+/// Sorts each row by column and merges entries of the same column. Returns the number of entries at the front of each
+/// row.
 fn merge_rows(bounds: &[usize], cols: &mut [u32], values: &mut [f64], duplicates: Duplicates) -> Vec<usize> {
     let kept: Vec<Vec<usize>> = cut(bounds, BLOCK, cols, values)
         .into_par_iter()
@@ -126,7 +128,7 @@ fn merge_rows(bounds: &[usize], cols: &mut [u32], values: &mut [f64], duplicates
     kept.concat()
 }
 
-/// Room for sorting a row, used again for the next.
+/// Buffers for sorting, reused from row to row.
 #[derive(Default)]
 struct Scratch {
     keys: Vec<u64>,
@@ -134,12 +136,12 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Sorts by column; entries of one column stay in order.
+    /// Sorts by column, stably.
     fn sort(&mut self, cols: &mut [u32], values: &mut [f64]) {
         if cols.is_sorted() {
             return;
         }
-        // Column and place in one integer: unique keys make the fast unstable sort a stable one.
+        // Column and position in one integer: unique keys make the fast unstable sort stable.
         assert!(cols.len() <= u32::MAX as usize, "a row of {} entries", cols.len());
         self.keys.clear();
         self.keys.extend(cols.iter().enumerate().map(|(place, &col)| u64::from(col) << 32 | place as u64));
@@ -153,7 +155,7 @@ impl Scratch {
     }
 }
 
-/// Merges neighbors of equal column; returns how many entries are left, at the front.
+/// Merges adjacent entries of the same column. Returns the number of entries at the front.
 fn merge_row(cols: &mut [u32], values: &mut [f64], duplicates: Duplicates) -> usize {
     let mut kept = 0;
     for place in 0..cols.len() {
@@ -173,7 +175,7 @@ fn merge_row(cols: &mut [u32], values: &mut [f64], duplicates: Duplicates) -> us
     kept
 }
 
-/// Moves the rows together; returns where each begins now.
+/// Moves the rows together and returns the new starts.
 fn close_gaps(bounds: &[usize], kept: &[usize], cols: &mut Vec<u32>, values: &mut Vec<f64>) -> Vec<usize> {
     let mut indptr = Vec::with_capacity(bounds.len());
     indptr.push(0);
@@ -203,7 +205,7 @@ mod tests {
 
     use super::*;
 
-    /// The obvious way: a map from pairs to weights.
+    /// The straightforward way: a map from pairs to weights.
     fn naive(edges: &[Edge], directed: bool, duplicates: Duplicates) -> BTreeMap<(u32, u32), f64> {
         let mut pairs = BTreeMap::new();
         for &Edge { source, target, weight } in edges {
@@ -262,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_number_of_threads_changes_no_bit() {
-        // Multiplications by odd constants stand in for a random order; several blocks and many duplicates.
+        // Multiplications by odd constants give an irregular order, with several blocks and many duplicates.
         let edges: Vec<Edge> = (0..200_000u32)
             .map(|at| {
                 let source = at.wrapping_mul(2_654_435_761) >> 22;

@@ -1,17 +1,17 @@
-//! Collects edges and makes a [`Network`] of them.
+//! Builds a [`Network`] from edges.
 //!
-//! Invariant: an edge is kept only if its weight is finite and above zero and its ends are two known nodes, so
-//! what is built needs no further check.
+//! Invariant: an edge is kept only if its weight is finite and above zero and its ends are two different known nodes,
+//! so the network needs no further check.
 
 use super::adjacency::{Edge, adjacency};
 use super::interner::{Found, Interner, NodeError, lossy};
 use super::{Duplicates, EdgeCounts, Network, Nodes, View};
 use manyview_base::error::{Error, Result};
 
-/// Collects nodes, views and edges, and builds a [`Network`] of them.
+/// Collects nodes, views and edges, and builds a [`Network`].
 ///
-/// Nodes are numbered in the order in which they are first named. A pending edge takes 16 bytes; while a view is
-/// built, its edges and its matrix (24 bytes per undirected edge) exist side by side.
+/// Nodes are numbered in the order of their first occurrence. A collected edge takes 16 bytes. While a view is built,
+/// its edges and its matrix (24 bytes per undirected edge) exist at the same time.
 ///
 /// ```
 /// use manyview_data::network::{Duplicates, NetworkBuilder};
@@ -44,15 +44,15 @@ struct Pending {
 }
 
 impl NetworkBuilder {
-    /// A builder without nodes and views.
+    /// Creates a builder without nodes and views.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A builder with a fixed set of nodes in a fixed order; other ids will be refused.
+    /// Creates a builder with a fixed set of nodes in a fixed order. Other ids will be refused.
     ///
     /// # Errors
-    /// When an id cannot be used or is there twice.
+    /// When an id is not valid or is given twice.
     pub fn with_nodes<I>(ids: I) -> Result<Self>
     where
         I: IntoIterator,
@@ -70,17 +70,17 @@ impl NetworkBuilder {
         Ok(builder)
     }
 
-    /// Refuses ids that are not known by now.
+    /// Fixes the set of nodes. Unknown ids will be refused from now on.
     pub fn fix_nodes(&mut self) {
         self.fixed = true;
     }
 
-    /// The nodes so far.
+    /// Returns the nodes so far.
     pub fn nodes(&self) -> &Nodes {
         self.interner.nodes()
     }
 
-    /// The number of the node with this id, which is added if it is new and the nodes are not fixed.
+    /// Returns the number of the node with this id, and adds the node if it is new and the set is not fixed.
     ///
     /// # Errors
     /// When the id is empty, is not UTF-8, contains a line break, or is not in the fixed set.
@@ -97,7 +97,7 @@ impl NetworkBuilder {
     /// Adds a view and returns its number.
     ///
     /// # Errors
-    /// When the name is empty, contains a line break, or is taken.
+    /// When the name is empty, contains a line break, or is already used.
     pub fn add_view(&mut self, name: &str, directed: bool, duplicates: Duplicates) -> Result<usize> {
         if name.trim().is_empty() {
             return Err(Error::network("a view needs a name; this one's is empty"));
@@ -118,17 +118,17 @@ impl NetworkBuilder {
         Ok(self.views.len() - 1)
     }
 
-    /// Adds an edge (an arc, when the view is directed) between two nodes, by their numbers.
+    /// Adds an edge (an arc if the view is directed) between two nodes, given by number.
     ///
     /// Self-loops and weights of zero are counted and dropped.
     ///
     /// # Errors
-    /// When the weight is negative or not finite, or a number is not one that this builder gave.
+    /// When the weight is negative or not finite, or the number of the view or of a node is out of range.
     #[inline]
     pub fn add_edge(&mut self, view: usize, source: u32, target: u32, weight: f64) -> Result<()> {
         let nodes = self.interner.len();
         let known = source.max(target) < nodes as u32;
-        // NaN is in no range, so it fails here as well.
+        // NaN is in no range, so it fails here too.
         let usable = (0.0..f64::INFINITY).contains(&weight);
         let Some(pending) = self.views.get_mut(view).filter(|_| known && usable) else {
             return Err(self.refusal(view, source, target, weight));
@@ -161,12 +161,12 @@ impl NetworkBuilder {
         })
     }
 
-    /// The numbers of the nodes that are known already; see [`Interner::find_all`].
+    /// Looks up the numbers of known nodes; see [`Interner::find_all`].
     pub fn find_nodes<'a>(&self, ids: impl Iterator<Item = &'a [u8]> + Clone, found: &mut Vec<Found>) {
         self.interner.find_all(ids, found);
     }
 
-    /// The names of the views so far.
+    /// Returns the names of the views so far.
     pub fn view_names(&self) -> impl Iterator<Item = &str> {
         self.views.iter().map(|view| view.name.as_str())
     }
@@ -193,7 +193,7 @@ impl NetworkBuilder {
         if let Some(empty) = self.views.iter().find(|view| view.edges.is_empty()) {
             return Err(empty.without_edges());
         }
-        // One view after the other, so that only one exists twice: as edges and as matrix.
+        // One view after the other, so that only one exists both as edges and as a matrix.
         let views = self.views.into_iter().map(|view| view.build(nodes.len())).collect::<Result<_>>()?;
         Ok(Network::new(nodes, views))
     }
@@ -229,7 +229,7 @@ impl Pending {
 }
 
 impl Network {
-    /// A network of undirected views from edges at hand; nodes are numbered as they are first named.
+    /// Creates a network of undirected views from edges. Nodes are numbered in the order of their first occurrence.
     ///
     /// ```
     /// use manyview_data::Network;
@@ -243,7 +243,7 @@ impl Network {
     /// ```
     ///
     /// # Errors
-    /// As [`NetworkBuilder`].
+    /// Those of [`NetworkBuilder`].
     #[allow(clippy::type_complexity)] // plain tuples are what a caller writes down
     pub fn from_edges(views: &[(&str, &[(&str, &str, f64)])]) -> Result<Network> {
         let mut builder = NetworkBuilder::new();

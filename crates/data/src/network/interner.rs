@@ -1,6 +1,6 @@
-//! Numbers for node ids, in the order in which they are first seen.
+//! Numbers for node ids, in the order of first occurrence.
 //!
-//! Invariant: every id is stored once, in the text of [`Nodes`]; a slot of the hash table says where.
+//! Invariant: every id is stored once, in the text of [`Nodes`]; the hash table refers to it.
 
 use std::hash::Hasher;
 
@@ -10,11 +10,11 @@ use rustc_hash::FxHasher;
 use super::Nodes;
 use manyview_base::error::Error;
 
-/// Why a node id was refused. The caller knows the place (file and line) and puts it in front.
+/// The reason why a node id was refused. The caller adds the place (file and line).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {
-    /// There is no text at all.
+    /// The id is empty.
     #[error("the node id is empty")]
     Empty,
     /// The id contains a line feed or a carriage return.
@@ -29,7 +29,7 @@ pub enum NodeError {
     /// The id has more than 4 GB.
     #[error("a node id of more than 4 GB; is the delimiter right?")]
     TooLong,
-    /// The id would be one too many for 32-bit node numbers.
+    /// There are more ids than 32-bit node numbers.
     #[error("more than {} nodes; node numbers have 32 bits", Interner::MOST)]
     TooMany,
 }
@@ -47,30 +47,30 @@ pub struct Interner {
     table: HashTable<Slot>,
 }
 
-/// What the table holds of an id. With a million nodes a look-up is as slow as the cache misses it takes, and a
-/// table of node numbers takes four: the number, its ends, its text. A slot settles ids of up to 8 bytes by
-/// itself and leads others straight to their text.
+/// The entry of an id in the hash table. With a million nodes, the time of a lookup is that of its cache misses, and
+/// a table of node numbers has four: the number, its two ends, its text. A slot contains ids of up to 8 bytes, and
+/// refers directly to the text of others.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// The id itself if it fits, else where it starts in the text.
+    /// The id itself if it fits, else its start in the text.
     word: u64,
     length: u32,
     node: u32,
 }
 
-/// The outcome of a look-up.
+/// The result of a lookup.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     hash: u64,
-    /// Its number, if it is known.
+    /// The number of the id, if it is known.
     pub node: Option<u32>,
 }
 
-/// The bytes of an id that fits into a word.
+/// Returns the bytes of an id that fits into a word.
 #[inline]
 fn short(id: &[u8]) -> Option<u64> {
-    // Two overlapping loads of fixed size instead of a loop over bytes; the length tells ids apart that differ in
-    // trailing zeros only.
+    // Two overlapping loads of fixed size instead of a loop over bytes. The length distinguishes ids that differ only
+    // in trailing zeros.
     let first = |bytes: &[u8]| bytes.first_chunk().map(|chunk| u64::from(u32::from_le_bytes(*chunk)));
     let last = |bytes: &[u8]| bytes.last_chunk().map(|chunk| u64::from(u32::from_le_bytes(*chunk)));
     match id.len() {
@@ -81,33 +81,32 @@ fn short(id: &[u8]) -> Option<u64> {
 }
 
 impl Interner {
-    /// The number of ids that fit; one number less than there are stays free as a mark for "none".
+    /// The maximum number of ids. One number is reserved to mean "none".
     const MOST: usize = u32::MAX as usize - 1;
 
-    /// The number of ids.
+    /// Returns the number of ids.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The ids so far.
+    /// Returns the ids so far.
     pub fn nodes(&self) -> &Nodes {
         &self.nodes
     }
 
-    /// The ids.
+    /// Returns the ids.
     pub fn into_nodes(self) -> Nodes {
         self.nodes
     }
 
-    /// The number of an id that is there already.
+    /// Returns the number of a known id.
     pub fn find(&self, id: &[u8]) -> Option<u32> {
         self.find_hashed(id, hash(id))
     }
 
-    /// The numbers of ids that are there already, in order.
+    /// Looks up the numbers of known ids, in order.
     ///
-    /// Nothing but look-ups happens between one and the next, so that the processor waits for the memory of
-    /// several at once.
+    /// There are only lookups in the loop, so that the processor waits for the memory of several at the same time.
     pub fn find_all<'a>(&self, ids: impl Iterator<Item = &'a [u8]> + Clone, found: &mut Vec<Found>) {
         found.clear();
         found.extend(ids.clone().map(|id| Found { hash: hash(id), node: None }));
@@ -127,9 +126,9 @@ impl Interner {
         slot.map(|slot| slot.node)
     }
 
-    /// The number of an id, which is added if it is new.
+    /// Returns the number of an id and adds the id if it is new.
     ///
-    /// Only new ids are checked for being UTF-8: an equal one has passed.
+    /// Only new ids are checked for valid UTF-8, because known ones have passed.
     pub fn intern(&mut self, id: &[u8]) -> Result<u32, NodeError> {
         match self.find(id) {
             Some(node) => Ok(node),
@@ -160,7 +159,7 @@ impl Interner {
     }
 }
 
-/// The id as far as it can be shown, cut so that a message stays readable.
+/// Returns the id for a message: invalid UTF-8 is replaced, and long ids are shortened.
 pub fn lossy(id: &[u8]) -> String {
     const SHOWN: usize = 60;
     let text = String::from_utf8_lossy(id);

@@ -1,7 +1,7 @@
-//! The network: one set of nodes, and for each view (kind of edge) a weighted adjacency matrix over it.
+//! Networks: one set of nodes, and a weighted adjacency matrix per view (kind of edge).
 //!
-//! Invariant: all adjacency matrices are `nodes x nodes`, their weights are finite and above zero, their
-//! diagonals are empty, and the matrix of an undirected view is symmetric.
+//! Invariant: all adjacency matrices are `nodes x nodes`, their weights are finite and above zero, their diagonals
+//! are empty, and the matrix of an undirected view is symmetric.
 
 mod adjacency;
 mod builder;
@@ -15,7 +15,7 @@ pub use builder::NetworkBuilder;
 pub use interner::NodeError;
 pub use interner::{Found, Interner, lossy};
 
-/// Node ids in row order; any text without a line break.
+/// Node ids in row order: any text without line breaks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nodes {
     // One string for all ids: a million small allocations would cost more than the ids themselves.
@@ -24,29 +24,29 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no node.
+    /// Returns whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The id of the node in a row.
+    /// Returns the id of the node in a row.
     pub fn id(&self, node: usize) -> &str {
         let start = if node == 0 { 0 } else { self.ends[node - 1] };
         &self.text[start..self.ends[node]]
     }
 
-    /// The id as bytes: without the check that a `str` begins and ends between characters.
+    /// Returns the id as bytes, without the check for character boundaries.
     fn bytes(&self, node: usize) -> &[u8] {
         let start = if node == 0 { 0 } else { self.ends[node - 1] };
         &self.text.as_bytes()[start..self.ends[node]]
     }
 
-    /// All ids in row order.
+    /// Returns all ids in row order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.len()).map(|node| self.id(node))
     }
@@ -59,46 +59,46 @@ impl Nodes {
         self.text.len()
     }
 
-    /// Appends an id; the caller makes sure that it is new.
+    /// Appends an id, which must be new. The caller ensures this.
     pub fn push(&mut self, id: &str) {
         self.text.push_str(id);
         self.ends.push(self.text.len());
     }
 }
 
-/// One kind of edge.
+/// A kind of edge.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// Its name, unique in the network.
+    /// The name, unique in the network.
     pub name: String,
-    /// Whether directions were kept.
+    /// Whether edges have directions.
     pub directed: bool,
-    /// Weights; symmetric unless `directed`.
+    /// The weights, symmetric unless `directed`.
     pub adjacency: Csr<f64>,
-    /// What was met while the edges were collected.
+    /// What became of the given edges.
     pub counts: EdgeCounts,
 }
 
-/// What became of the edges that were given for a view.
+/// What became of the edges given for a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgeCounts {
-    /// Edges as given.
+    /// The number of given edges.
     pub given: usize,
-    /// Dropped because their weight was zero.
+    /// The number of edges dropped because their weight was zero.
     pub zero_weights: usize,
-    /// Dropped because both ends were the same node.
+    /// The number of edges dropped because both ends were the same node.
     pub self_loops: usize,
-    /// Given again for a pair that was there already, and merged into it.
+    /// The number of edges merged into an earlier edge of the same pair.
     pub duplicates: usize,
 }
 
 impl View {
-    /// Number of distinct edges (of arcs, when directed).
+    /// Returns the number of distinct edges (arcs if directed).
     pub fn edges(&self) -> usize {
         if self.directed { self.adjacency.entries() } else { self.adjacency.entries() / 2 }
     }
 
-    /// A number that any other edge or weight would change.
+    /// Returns a hash of the edges and weights.
     pub fn fingerprint(&self) -> u64 {
         let indptr = self.adjacency.indptr().iter().map(|&start| start as u64);
         let indices = self.adjacency.indices().iter().map(|&col| u64::from(col));
@@ -106,7 +106,7 @@ impl View {
         mix_words(indptr.chain(indices).chain(values))
     }
 
-    /// Number of nodes without any edge in this view.
+    /// Returns the number of nodes without edges in this view.
     pub fn isolated(&self) -> usize {
         let mut touched = vec![false; self.adjacency.rows()];
         for row in 0..self.adjacency.rows() {
@@ -120,18 +120,18 @@ impl View {
     }
 }
 
-/// What to do with several edges between the same two nodes of a view.
+/// How to merge several edges between the same two nodes of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Duplicates {
-    /// Add their weights up.
+    /// Add the weights.
     #[default]
     Sum,
     /// Keep the largest weight.
     Max,
 }
 
-/// Several kinds of edges over one set of nodes.
+/// A network with several kinds of edges over one set of nodes.
 #[derive(Clone, Debug)]
 pub struct Network {
     nodes: Nodes,
@@ -139,7 +139,10 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of views whose matrices have a row for each node.
+    /// Creates a network from views whose matrices have one row per node.
+    ///
+    /// # Panics
+    /// When the shape of a matrix is not nodes x nodes.
     pub fn new(nodes: Nodes, views: Vec<View>) -> Self {
         for view in &views {
             assert_eq!(
@@ -151,22 +154,22 @@ impl Network {
         Network { nodes, views }
     }
 
-    /// The nodes, in row order.
+    /// Returns the nodes in row order.
     pub fn nodes(&self) -> &Nodes {
         &self.nodes
     }
 
-    /// The views, in the order given.
+    /// Returns the views in the order given.
     pub fn views(&self) -> &[View] {
         &self.views
     }
 
-    /// The same nodes with one of the views.
+    /// Returns the network with only one of its views.
     pub fn only(&self, view: usize) -> Network {
         Network { nodes: self.nodes.clone(), views: vec![self.views[view].clone()] }
     }
 
-    /// A number that any other node, name of a view, direction, edge or weight would change.
+    /// Returns a hash of the nodes, and of the name, directedness, edges and weights of each view.
     pub fn fingerprint(&self) -> u64 {
         let nodes = mix_words(self.nodes.iter().map(text_key));
         let of_view = |view: &View| [text_key(&view.name), u64::from(view.directed), view.fingerprint()];

@@ -1,27 +1,27 @@
-//! Which node was meant: exact look-up, and names near to one that is not there.
+//! Looks up nodes by id, and suggests similar ids for an unknown one.
 //!
-//! Near is: the same but for case, else few slips of the keyboard away (letters put in, left out, replaced or
-//! swapped), else beginning with what was typed.
+//! Similar ids are equal except for case, or a few typing errors away (inserted, omitted, replaced or transposed
+//! letters), or begin with the given text.
 
 use super::{Nodes, lossy};
 use manyview_base::error::{Error, Result};
 
-/// A sentence with more would not be read.
+/// The maximum number of suggestions.
 const SUGGESTED: usize = 3;
 
-/// Longer ids are not compared letter by letter.
+/// Longer ids are not compared.
 const LONGEST: usize = 200;
 
 impl Nodes {
-    /// The row of an id.
+    /// Returns the row of an id.
     pub fn find(&self, id: &str) -> Option<usize> {
         (0..self.len()).find(|&node| self.bytes(node) == id.as_bytes())
     }
 
-    /// The row of an id that somebody typed.
+    /// Returns the row of an id given by a user.
     ///
     /// # Errors
-    /// [`Error::Config`] with names that are near, when there is no such node.
+    /// [`Error::Config`] with similar ids, when there is no such node.
     pub fn look_up(&self, id: &str) -> Result<usize> {
         self.find(id).ok_or_else(|| {
             let near: Vec<String> = self.near(id).into_iter().map(|id| format!("{id:?}")).collect();
@@ -34,7 +34,7 @@ impl Nodes {
         })
     }
 
-    /// The ids nearest to a text, the nearest first; among equals the first in row order.
+    /// Returns the ids most similar to a text, the most similar first. Ties are in row order.
     fn near(&self, typed: &str) -> Vec<&str> {
         let wanted: Vec<char> = typed.to_lowercase().chars().collect();
         if wanted.is_empty() || wanted.len() > LONGEST {
@@ -59,12 +59,12 @@ impl Nodes {
     }
 }
 
-/// How many slips lead from one text to the other, if not more than `limit`.
+/// Returns the number of typing errors between two texts, if it is at most `limit`.
 fn slips(a: &[char], b: &[char], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
     }
-    // Rows i - 2, i - 1 and i of the table of distances between beginnings of the two.
+    // Rows i - 2, i - 1 and i of the table of distances between prefixes of the two.
     let (mut before, mut last) = (vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<usize>>());
     let mut now = last.clone();
     for i in 1..=a.len() {

@@ -1,4 +1,4 @@
-//! What is said of lines and files that cannot be read.
+//! Messages for lines and files that cannot be read.
 
 use std::fs;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Which column is what.
+//! The interpretation of columns.
 
 use manyview_data::io::{Delimiter, Header, ReadOptions};
 
@@ -62,5 +62,3 @@ fn weights_can_be_ignored() {
     let network = folder.read(&["calls.tsv"], &options).unwrap().network;
     assert_eq!(edges(&network, 0), ["a-b:1", "b-c:1"]);
 }
-
-// Lines that cannot be understood.

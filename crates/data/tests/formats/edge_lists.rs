@@ -1,4 +1,4 @@
-//! Files of one view: ids, delimiters, packing, pairs, threads.
+//! Files of one view: ids, delimiters, compression, pairs, threads.
 
 use std::collections::BTreeMap;
 
@@ -124,7 +124,7 @@ proptest! {
         let mut text = "x\ty\t1\n".to_owned();
         let mut expected = BTreeMap::from([(("x".to_owned(), "y".to_owned()), 1.0)]);
         for (source, target, weight) in lines {
-            // Blanks around ids are not part of them, and ids of blanks only are refused: not the matter here.
+            // Blanks around ids are trimmed, and ids of blanks only are refused, which is not tested here.
             let (source, target) = (format!("n{}", source.trim()), format!("n{}", target.trim()));
             let weight = f64::from(weight) / 3.0;
             text += &format!("{source}\t {target} \t{weight}\n");

@@ -1,4 +1,4 @@
-//! The forms of a network: tables, folders, manifests, node files, standard input.
+//! Kinds of networks: tables, folders, manifests, node files, standard input.
 
 use std::fs;
 use std::io::Write;
@@ -145,7 +145,7 @@ duplicates = "max"
     }
     let options = ReadOptions { weight: some("3"), ..ReadOptions::default() };
     let network = folder.read(&["network.toml"], &options).unwrap().network;
-    assert_eq!(edges(&network, 1), ["c-a:1"], "the manifest's word stands");
+    assert_eq!(edges(&network, 1), ["c-a:1"], "the manifest takes precedence");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn views_can_be_given_by_name_and_path() {
     assert!(error.contains("needs --relation COL"), "{error}");
 }
 
-// The node file.
+// Node files.
 
 #[test]
 fn a_node_file_fixes_nodes_and_order() {
@@ -227,7 +227,7 @@ fn a_node_file_fixes_nodes_and_order() {
     }
 }
 
-// Progress, and the end of it.
+// Progress and interruption.
 
 #[test]
 fn the_observer_sees_the_reading_and_may_end_it() {
@@ -248,7 +248,7 @@ fn the_observer_sees_the_reading_and_may_end_it() {
     assert!(matches!(error, Error::Interrupted));
 }
 
-/// Not a test by itself: `standard_input_is_a_file` runs it in a process of its own, with something to read.
+/// Not a test itself: `standard_input_is_a_file` runs it in a process of its own, with input.
 #[test]
 fn child_that_reads_standard_input() {
     if std::env::var_os("MANYVIEW_TEST_CHILD").is_none() {

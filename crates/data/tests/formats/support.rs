@@ -1,4 +1,4 @@
-//! Files in a folder of their own, and what was read from them.
+//! Temporary files, and what was read from them.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use manyview_data::Network;
 use manyview_data::io::{ReadNetwork, ReadOptions, Source, read_network};
 use tempfile::TempDir;
 
-/// A folder with files, gone at the end of the test.
+/// A folder with files that is removed at the end of the test.
 pub(crate) struct Folder(pub(crate) TempDir);
 
 impl Folder {
@@ -31,7 +31,7 @@ impl Folder {
         read_network(&source, options, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The message without the folder's name.
+    /// Returns the message without the name of the folder.
     pub(crate) fn failure(&self, names: &[&str], options: &ReadOptions) -> String {
         let error = self.read(names, options).expect_err("the input is bad").to_string();
         error.replace(&format!("{}/", self.0.path().display()), "")

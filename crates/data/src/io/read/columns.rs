@@ -1,11 +1,11 @@
-//! Which columns of a table hold what, and whether its first row names them.
+//! Finds the columns of a table, and whether the first row is a header.
 //!
-//! Invariant: no column serves two purposes.
+//! Invariant: no column is used twice.
 
 use super::{Delimiter, Header};
 use manyview_base::error::{Error, Result};
 
-/// Names of the two ends, in lower case with underscores; a header has both of a pair.
+/// Names of the source and target columns, in lower case with underscores. A header has both names of a pair.
 const ENDS: [(&str, &str); 16] = [
     ("source", "target"),
     ("from", "to"),
@@ -27,7 +27,7 @@ const ENDS: [(&str, &str); 16] = [
 const WEIGHTS: [&str; 5] = ["weight", "w", "value", "score", "count"];
 const RELATIONS: [&str; 6] = ["relation", "view", "layer", "edge_type", "kind", "type"];
 
-/// How the caller wants a table to be read; columns by name or by number from 1.
+/// How the caller wants a table to be read. Columns are given by name or by number from 1.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Format {
     pub delimiter: Option<Delimiter>,
@@ -37,11 +37,11 @@ pub(super) struct Format {
     pub weight: Option<String>,
     pub relation: Option<String>,
     pub unweighted: bool,
-    /// Whether a column that looks like the name of a view is an error: for a file that was given alone.
+    /// Whether a column that looks like the name of a view is an error. True for a single file.
     pub lone: bool,
 }
 
-/// Where to find what, numbers from 0.
+/// The columns of a table, numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub header: bool,
@@ -49,15 +49,15 @@ pub(super) struct Columns {
     pub target: usize,
     pub weight: Option<usize>,
     pub relation: Option<usize>,
-    /// Rows with more fields are errors: for a table without header or weights, where they are a mistake.
+    /// The maximum number of fields, for a table without header or weights, where more are a mistake.
     pub most: Option<usize>,
 }
 
 impl Columns {
-    /// Settles the columns from the first two rows.
+    /// Determines the columns from the first two rows.
     ///
     /// # Errors
-    /// Without place; the caller knows file and line.
+    /// The error has no place; the caller adds file and line.
     pub(super) fn choose(format: &Format, first: &[String], second: Option<&[String]>) -> Result<Columns> {
         if format.unweighted && format.weight.is_some() {
             return Err(Error::config("--unweighted and --weight contradict each other; drop one"));
@@ -107,7 +107,7 @@ impl Columns {
         Ok(columns)
     }
 
-    /// Number of fields that a row needs.
+    /// Returns the number of fields that a row needs.
     pub(super) fn needed(&self) -> usize {
         let others = self.weight.max(self.relation).unwrap_or(0);
         self.source.max(self.target).max(others) + 1
@@ -127,7 +127,7 @@ impl Columns {
         )))
     }
 
-    /// What was understood, for people.
+    /// Describes how the table was interpreted.
     pub(super) fn note(&self, delimiter: Delimiter, format: &Format, first: &[String]) -> String {
         let name = |column: usize| bare(&first[column]).to_owned();
         let mut note = delimiter.separated().to_owned();
@@ -177,13 +177,13 @@ impl Format {
         [&self.source, &self.target, &self.weight, &self.relation].into_iter().flatten()
     }
 
-    /// Whether the caller speaks of columns by name, so that there must be a header.
+    /// Returns whether the caller gave columns by name, so that there must be a header.
     fn names_columns(&self) -> bool {
         self.wanted().any(|column| column.parse::<usize>().is_err())
     }
 }
 
-/// Whether the weights are numbers from the second row on: the first is a header then, whatever its words.
+/// Returns whether the weights are numbers from the second row on. Then the first row is a header.
 fn numbers_begin(format: &Format, first: &[String], second: Option<&[String]>) -> bool {
     let weighted = Format { unweighted: false, lone: false, ..format.clone() };
     let Ok(Columns { weight: Some(weight), .. }) = Columns::with_header(&weighted, first, false) else {
@@ -242,12 +242,12 @@ fn known_ends(row: &[String]) -> Option<(usize, usize)> {
     ENDS.iter().find_map(|(source, target)| Some((position(source)?, position(target)?)))
 }
 
-/// A column's name without the `#` that some writers put before the first.
+/// Removes the `#` that some programs write before the first column name.
 fn bare(field: &str) -> &str {
     field.strip_prefix('#').map_or(field, str::trim)
 }
 
-/// A column's name in the form of the lists above.
+/// Returns a column name in the form of the lists above.
 fn plain(field: &str) -> String {
     bare(field).to_lowercase().replace([' ', '-'], "_")
 }

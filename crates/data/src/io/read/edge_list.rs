@@ -1,4 +1,4 @@
-//! Edges from the rows of a table into a network builder.
+//! Reads the rows of a table as edges into a network builder.
 //!
 //! Invariant: every row becomes one edge of one view, or an error with file and line.
 
@@ -14,13 +14,13 @@ use super::{Delimiter, Directed, ReadObserver, Reading};
 use crate::network::{Duplicates, Interner, NetworkBuilder, NodeError, lossy};
 use manyview_base::error::{Error, Result};
 
-/// The observer is asked after this many rows: a megabyte or two, a few hundredths of a second.
+/// The observer is called after this many rows: one or two megabytes, a few hundredths of a second.
 const ROWS_PER_REPORT: u64 = 1 << 16;
 
-/// More values in a relation column than this are taken for a column that is not one.
+/// The maximum number of views in a table. More values suggest that the relation column is a different one.
 const MOST_VIEWS: usize = 1000;
 
-/// Tells the observer how far the reading is.
+/// Reports the progress to the observer.
 pub(super) struct Progress<'a> {
     pub observer: &'a mut ReadObserver<'a>,
     pub taken: Taken,
@@ -38,15 +38,15 @@ impl Progress<'_> {
     }
 }
 
-/// The views that the edges of a file belong to.
+/// The views of the edges in a file.
 pub(super) enum Views {
-    /// All to this one.
+    /// All edges belong to this view.
     One(usize),
-    /// Each to the one that its relation column names; the names' numbers are the builder's, less `first`.
+    /// Each edge belongs to the view in its relation column. A name with number i is view `first + i` of the builder.
     ByRelation { first: usize, names: Interner, directed: Directed, duplicates: Duplicates },
 }
 
-/// Reads a file into a builder; returns how it was understood.
+/// Reads a file into a builder and returns a note about how it was interpreted.
 pub(super) fn read_edge_list(
     path: &Path,
     format: &Format,
@@ -70,7 +70,7 @@ pub(super) fn read_edge_list(
     let mut read = 0;
     loop {
         let more = edges.read(&mut batch, builder, views);
-        // A row that fails waits for those before it: the first error of the file is the one to tell.
+        // On an error, earlier rows are added first, so that the first error in the file is reported.
         if !matches!(more, Ok(true)) || batch.is_full() {
             batch.add_to(builder, |refused| edges.bad_node(refused))?;
         }
@@ -94,7 +94,7 @@ pub(super) fn read_edge_list(
     Ok(format!("{file}: {note}"))
 }
 
-/// Settles the columns and leaves the rows before the first edge.
+/// Determines the columns and moves to the first edge.
 fn understand(rows: &mut Rows, format: &Format) -> Result<(Columns, String)> {
     rows.advance()?;
     let (first, number) = (rows.texts(), rows.lines().number());
@@ -122,12 +122,12 @@ fn understand(rows: &mut Rows, format: &Format) -> Result<(Columns, String)> {
 struct Edges<'a> {
     rows: Rows,
     columns: Columns,
-    /// The name of the node file, if there is one.
+    /// The name of the node file, if any.
     nodes: Option<&'a str>,
 }
 
 impl Edges<'_> {
-    /// Puts the next row into the batch; false at the end of the table.
+    /// Adds the next row to the batch. Returns false at the end of the table.
     #[inline]
     fn read(&mut self, batch: &mut Batch, builder: &mut NetworkBuilder, views: &mut Views) -> Result<bool> {
         if !self.rows.advance()? {
@@ -158,12 +158,12 @@ impl Edges<'_> {
         self.rows.field(column).ok_or_else(|| too_few(&self.rows, self.columns.needed()))
     }
 
-    /// The view that the row names, which is added if it is new.
+    /// Returns the view named by the row and adds it if it is new.
     fn view(&self, builder: &mut NetworkBuilder, views: &mut Views) -> Result<usize> {
         let Views::ByRelation { first, names, directed, duplicates } = views else {
-            unreachable!("asked for tables with a relation only")
+            unreachable!("called only for tables with a relation")
         };
-        let name = self.field(self.columns.relation.expect("such tables have a relation column"))?;
+        let name = self.field(self.columns.relation.expect("the table has a relation column"))?;
         let before = names.len();
         let number = names.intern(name).map_err(|error| self.bad_relation(error))? as usize;
         if names.len() > before {
@@ -236,7 +236,7 @@ impl Edges<'_> {
 
     #[cold]
     fn too_many(&self) -> Error {
-        let most = self.columns.most.expect("only such tables have too many");
+        let most = self.columns.most.expect("only tables with a limit have too many fields");
         self.rows.lines().line_error(format!(
             "more fields than the {most} of the first line; give every line a weight, or none \
              (--unweighted ignores further fields)"
@@ -263,7 +263,7 @@ fn too_few(rows: &Rows, needed: usize) -> Error {
         Delimiter::Semicolon => "semicolons",
         Delimiter::Space => "blanks",
     };
-    // Only a line without the delimiter suggests that it is another one.
+    // Only a line without the delimiter suggests a different one.
     let advice = match delimiter {
         _ if rows.len() > 1 => "",
         Delimiter::Tab | Delimiter::Space if has(b',') => "; if commas separate them, say --delimiter comma",
@@ -282,10 +282,10 @@ fn too_few(rows: &Rows, needed: usize) -> Error {
     lines.line_error(format!("{found} where {expected}, separated by {between}{advice}"))
 }
 
-/// A finite number of at least 0.
+/// Parses a finite number of at least 0.
 #[inline]
 fn parse_weight(field: &[u8]) -> Option<f64> {
-    // Counts are the most frequent weights, and below 10^15 they are exact.
+    // Counts are the most frequent weights, and exact below 10^15.
     if field.len() <= 15 && !field.is_empty() && field.iter().all(u8::is_ascii_digit) {
         return Some(field.iter().fold(0u64, |sum, digit| 10 * sum + u64::from(digit - b'0')) as f64);
     }

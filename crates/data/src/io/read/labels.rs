@@ -1,7 +1,7 @@
-//! Reads a label file: a node and its labels on each line.
+//! Reads a label file: a node and its labels per line.
 //!
-//! A node with several labels has several columns or several lines, or both. Labels are any text; empty ones count as
-//! none, so tables with ragged rows are read as they are.
+//! A node with several labels has several columns, several lines, or both. Labels are any text. Empty ones are
+//! ignored, so tables with ragged rows are accepted.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use super::table::Rows;
 use super::text::{Taken, Text};
 use manyview_base::error::{Error, Result};
 
-/// Names of the two columns; together they are a header.
+/// Column names that together form a header.
 const NODE: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
 const LABEL: [&str; 7] = ["label", "labels", "class", "classes", "community", "group", "category"];
 
-/// The pairs of node and label in a file, in order.
+/// Returns the pairs of node and label in a file, in order.
 ///
 /// # Errors
-/// When the file cannot be read, a line has a node and nothing else, or text is not UTF-8.
+/// When the file cannot be read, a line has no label, or text is not UTF-8.
 pub fn read_labels(path: &Path) -> Result<Vec<(String, String)>> {
     let lines = Lines::new(Text::open(path, &Taken::default())?)?;
     let empty = Error::parse(super::text::place(path), "no labels: expected a node and a label on each line");

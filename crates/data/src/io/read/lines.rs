@@ -1,19 +1,19 @@
-//! The lines of a text, one at a time, out of one buffer.
+//! The lines of a text, read one at a time through one buffer.
 //!
-//! Invariant: `buffer[start..end]` is the current line without its line break, `buffer[next..filled]` has not
-//! been looked at, and nothing from `mark` on is overwritten while there is one.
+//! Invariant: `buffer[start..end]` is the current line without its line break, `buffer[next..filled]` has not been
+//! split into lines yet, and nothing from `mark` on is overwritten while there is a mark.
 
 use super::text::Text;
 use manyview_base::error::{Error, Result};
 use manyview_base::message::Message;
 
-/// Large enough that refilling costs nothing, small enough to stay in the cache.
+/// Large enough for cheap refills, small enough to stay in the cache.
 const BUFFER: usize = 1 << 18;
 
-/// A longer line is taken for a file that is not text.
+/// The maximum length of a line. A longer line suggests that the file is not text.
 const LONGEST: usize = 1 << 26;
 
-/// A place between lines: the next byte of the buffer, and the number of the line that begins there.
+/// A position between lines: the next byte of the buffer, and the number of the line that begins there.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     next: usize,
@@ -53,7 +53,7 @@ impl Lines {
         Ok(lines)
     }
 
-    /// Goes to the next line; false at the end of the text.
+    /// Moves to the next line. Returns false at the end of the text.
     pub(super) fn advance(&mut self) -> Result<bool> {
         self.number += self.extent;
         self.extent = 1;
@@ -61,33 +61,33 @@ impl Lines {
         self.find_end()
     }
 
-    /// Makes the line after the current one a part of it; false at the end of the text.
+    /// Appends the next line to the current one. Returns false at the end of the text.
     pub(super) fn extend(&mut self) -> Result<bool> {
         self.extent += 1;
         self.find_end()
     }
 
-    /// The current line.
+    /// Returns the current line.
     pub(super) fn line(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// The number of the current line, from 1.
+    /// Returns the number of the current line, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Number of lines that the current one consists of.
+    /// Returns the number of lines that were joined into the current one.
     pub(super) fn extent(&self) -> u64 {
         self.extent
     }
 
-    /// Remembers this place, before the next line.
+    /// Marks the position before the next line.
     pub(super) fn set_mark(&mut self) {
         self.mark = Some(Mark { next: self.next, number: self.number + self.extent });
     }
 
-    /// Goes back to the mark, which stays.
+    /// Returns to the mark, which remains set.
     pub(super) fn rewind(&mut self) {
         let mark = self.mark.expect("only marked lines are rewound");
         (self.start, self.end, self.next) = (mark.next, mark.next, mark.next);
@@ -98,18 +98,18 @@ impl Lines {
         self.mark = None;
     }
 
-    /// The file, for messages.
+    /// Returns the name of the file, for messages.
     pub(super) fn file(&self) -> &str {
         self.text.place()
     }
 
-    /// An error about the file.
+    /// Returns an error about the file.
     #[cold]
     pub(super) fn error(&self, message: impl Into<Message>) -> Error {
         Error::parse(self.file(), message)
     }
 
-    /// An error about the current line.
+    /// Returns an error about the current line.
     #[cold]
     pub(super) fn line_error(&self, message: impl Into<Message>) -> Error {
         Error::parse(format!("{}:{}", self.file(), self.number), message)
@@ -142,7 +142,8 @@ impl Lines {
         Ok(true)
     }
 
-    /// Reads on; what is before the current line and the mark makes room. False at the end of the text.
+    /// Reads more data and discards what is before the current line and the mark. Returns false at the end of the
+    /// text.
     fn fill(&mut self) -> Result<bool> {
         let keep = self.mark.map_or(self.start, |mark| mark.next.min(self.start));
         if self.filled == self.buffer.len() {

@@ -1,6 +1,6 @@
-//! Reads `network.toml`, which says once and for all how the files of a network are to be read.
+//! Reads `network.toml`, which describes how to read the files of a network.
 //!
-//! Invariant: paths are relative to the manifest, and a key that we do not know is an error.
+//! Invariant: paths are relative to the manifest, and an unknown key is an error.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ struct Manifest {
     table: Option<TableEntry>,
 }
 
-// serde cannot refuse unknown keys of flattened structs, so the two kinds repeat what they share.
+// serde cannot refuse unknown keys of flattened structs, so the two structs repeat their common fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ViewEntry {
@@ -62,7 +62,7 @@ struct TableEntry {
     weight: Option<String>,
 }
 
-/// What a manifest and the options together ask for.
+/// Returns the plan that follows from a manifest and the options.
 pub(super) fn read_manifest(path: &Path, options: &ReadOptions) -> Result<Plan> {
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidData => {
@@ -147,17 +147,18 @@ impl TableEntry {
     }
 }
 
-/// A weight column in the manifest outdoes `--unweighted`, which only fills in what the manifest leaves open.
+/// A weight column in the manifest takes precedence over the option `unweighted`, which only applies where the
+/// manifest has no setting.
 fn unweighted(entry: Option<bool>, weight: &Option<String>, options: &ReadOptions) -> bool {
     entry.unwrap_or(weight.is_none() && options.unweighted)
 }
 
-/// Likewise, `unweighted = true` in the manifest outdoes `--weight`.
+/// Likewise, `unweighted = true` in the manifest takes precedence over the option `weight`.
 fn weight(unweighted: Option<bool>, entry: Option<String>, options: &ReadOptions) -> Option<String> {
     entry.or_else(|| options.weight.clone().filter(|_| unweighted != Some(true)))
 }
 
-/// A column by name, or by number with or without quotes.
+/// Reads a column by name, or by number with or without quotes.
 fn column<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     struct Visitor;
     impl de::Visitor<'_> for Visitor {

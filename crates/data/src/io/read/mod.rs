@@ -1,11 +1,10 @@
-//! Reading networks: edge tables in the forms in which people have them.
+//! Reading networks from edge tables.
 //!
-//! A network is given as files, one for each view; as one table with a column that names the view; as a folder;
-//! or as a `network.toml`. Files are text separated by tabs, commas, semicolons or blanks, plain or packed with
-//! gzip or zstd, and are read as streams. Nothing is printed: what a person should know is in
-//! [`ReadNetwork::notes`].
+//! A network is given as one file per view; as one table with a column for the view; as a folder; or as a
+//! `network.toml`. Files are text separated by tabs, commas, semicolons or blanks, plain or compressed with gzip or
+//! zstd, and are read as streams. Nothing is printed. What the user should know is in [`ReadNetwork::notes`].
 //!
-//! Invariant: what cannot be understood is an error with file and line; nothing is guessed without a note.
+//! Invariant: what cannot be interpreted is an error with file and line; what was inferred is reported in a note.
 
 mod batch;
 mod columns;
@@ -32,31 +31,31 @@ pub use labels::read_labels;
 pub use nodes::read_node_file;
 pub use open::read_network;
 
-/// Where a network is to be read from. The path `-` is standard input.
+/// The source of a network. The path `-` is standard input.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Files with names for the views they hold.
+    /// One file per view, with the names of the views.
     Views(Vec<ViewSource>),
-    /// One table for all views; [`ReadOptions::relation`] names the column that tells them apart.
+    /// One table for all views; [`ReadOptions::relation`] is the column with the name of the view.
     Table(PathBuf),
-    /// A folder, a `network.toml`, or files that give their stems as names of views. A single file is read as
-    /// [`Source::Table`] when there is a [`ReadOptions::relation`].
+    /// A folder, a `network.toml`, or files, whose names without extension are the names of the views. A single file
+    /// is read as [`Source::Table`] if [`ReadOptions::relation`] is set.
     Paths(Vec<PathBuf>),
 }
 
-/// A file and the name of the view it holds.
+/// A file and the name of its view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewSource {
-    /// The view's name.
+    /// The name of the view.
     pub name: String,
-    /// The file; `-` is standard input.
+    /// The path of the file; `-` is standard input.
     pub path: PathBuf,
 }
 
 impl FromStr for ViewSource {
     type Err = Error;
 
-    /// Takes `NAME=PATH`.
+    /// Parses `NAME=PATH`.
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.split_once('=') {
             Some((name, path)) if !name.trim().is_empty() && !path.is_empty() => {
@@ -69,32 +68,32 @@ impl FromStr for ViewSource {
     }
 }
 
-/// How to read tables. A `network.toml` comes first: these options fill in what it does not say.
+/// How to read tables. Settings in a `network.toml` take precedence over these options.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The column of sources, by name or number from 1; by default one with a usual name, else the first.
+    /// The source column, by name or by number from 1. By default one with a usual name, else the first.
     pub source: Option<String>,
-    /// The column of targets; by default one with a usual name, else the second.
+    /// The target column. By default one with a usual name, else the second.
     pub target: Option<String>,
-    /// The column of weights; by default one with a usual name, or the third of a file without header.
+    /// The weight column. By default one with a usual name, or the third of a file without header.
     pub weight: Option<String>,
-    /// The column that names the view of an edge.
+    /// The column with the name of the view of an edge.
     pub relation: Option<String>,
-    /// What separates fields; by default it is told from the file's name and first line.
+    /// The separator of fields. By default inferred from the name and the first line of the file.
     pub delimiter: Option<Delimiter>,
-    /// Whether the first line names the columns.
+    /// Whether the first line is a header with the names of the columns.
     pub header: Header,
-    /// Ignore weights: every line counts 1.
+    /// Whether to ignore weights, so that every line counts 1.
     pub unweighted: bool,
-    /// The views whose edges have directions.
+    /// The directed views.
     pub directed: Directed,
-    /// What to do with several edges between the same two nodes of a view.
+    /// How to merge several edges between the same two nodes of a view.
     pub duplicates: Duplicates,
-    /// A file with one node id a line that fixes the nodes and their order.
+    /// A file with one node id per line, which fixes the nodes and their order.
     pub nodes: Option<PathBuf>,
 }
 
-/// What separates the fields of a line.
+/// The separator of the fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Delimiter {
@@ -119,21 +118,21 @@ impl Delimiter {
     }
 }
 
-/// Whether the first line of a table names its columns.
+/// Whether the first line of a table is a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Header {
-    /// It is told from the first two lines.
+    /// Inferred from the first two lines.
     #[default]
     Auto,
-    /// It does.
+    /// It is a header.
     Yes,
-    /// It is an edge like the others.
+    /// It is an edge.
     No,
 }
 
 impl<'de> Deserialize<'de> for Header {
-    /// Takes `true`, `false`, `"yes"`, `"no"` and `"auto"`.
+    /// Accepts `true`, `false`, `"yes"`, `"no"` and `"auto"`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl de::Visitor<'_> for Visitor {
@@ -157,15 +156,15 @@ impl<'de> Deserialize<'de> for Header {
     }
 }
 
-/// The views whose edges have directions.
+/// The directed views.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Directed {
-    /// None of them.
+    /// None of the views.
     #[default]
     No,
-    /// All of them.
+    /// All views.
     All,
-    /// Those with these names, which must exist.
+    /// The views with these names, which must exist.
     Views(Vec<String>),
 }
 
@@ -186,27 +185,27 @@ impl Directed {
     }
 }
 
-/// How far the reading is; given to the observer every few megabytes and at the end of each file.
+/// The progress of reading, passed to the observer every few megabytes and at the end of each file.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
     /// The file being read.
     pub path: &'a Path,
-    /// Bytes read so far, of all files, before unpacking.
+    /// The number of bytes read so far in all files, before decompression.
     pub bytes: u64,
-    /// Bytes of all files, before unpacking, if known.
+    /// The size of all files in bytes, before decompression, if known.
     pub total: Option<u64>,
-    /// Edges read so far.
+    /// The number of edges read so far.
     pub edges: u64,
 }
 
-/// A network, and what a person should know about how it was read.
+/// A network and notes about how it was read.
 #[derive(Clone, Debug)]
 pub struct ReadNetwork {
     /// The network.
     pub network: Network,
-    /// Sentences without full stop: how each file was understood, what was dropped or merged.
+    /// Sentences without full stop: how each file was interpreted, and what was dropped or merged.
     pub notes: Vec<String>,
 }
 
-/// The observer of a reading: `Break` ends it with [`Error::Interrupted`].
+/// The observer of reading. `Break` stops it with [`Error::Interrupted`].
 pub type ReadObserver<'a> = dyn FnMut(&Reading<'_>) -> ControlFlow<()> + 'a;

@@ -1,7 +1,7 @@
-//! Reads a node file: one id a line, in the order of the rows to be.
+//! Reads a node file: one id per line, in row order.
 //!
-//! Invariant: the file names every node of the network, and each once. It has no comments, since any line may be
-//! an id; `nodes.txt` of an earlier run is a node file.
+//! Invariant: the file lists every node of the network once. It has no comments, since any line may be an id. The
+//! `nodes.txt` of an earlier run is a node file.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use super::text::{Taken, Text};
 use crate::network::{NetworkBuilder, Nodes};
 use manyview_base::error::{Error, Result};
 
-/// Names of an id column; they count as a header only if further columns follow, lest a node be lost.
+/// Names of an id column. They count as a header only if there are further columns, so that no node is lost.
 const IDS: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
 
-/// The ids of a node file, in order, such as the `nodes.txt` beside an embedding.
+/// Returns the ids of a node file in order, such as the `nodes.txt` next to an embedding.
 ///
 /// # Errors
-/// When the file cannot be read, has no ids, or has one twice.
+/// When the file cannot be read, has no ids, or has an id twice.
 pub fn read_node_file(path: &Path) -> Result<Nodes> {
     let mut builder = NetworkBuilder::new();
     read_nodes(path, &mut builder, &Taken::default())?;
     Ok(builder.nodes().clone())
 }
 
-/// Adds the nodes of a file to an empty builder and admits no others; returns a note.
+/// Adds the nodes of a file to an empty builder, fixes the set of nodes, and returns a note.
 pub(super) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &Taken) -> Result<String> {
     let mut lines = Lines::new(Text::open(path, taken)?)?;
     let mut numbers = Vec::new();

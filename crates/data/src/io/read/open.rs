@@ -1,4 +1,4 @@
-//! Reads networks in all the forms in which they are given.
+//! Reads networks from all kinds of sources.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use super::{ReadNetwork, ReadObserver, ReadOptions, Source};
 use crate::network::{Duplicates, Interner, Network, NetworkBuilder, View};
 use manyview_base::error::Result;
 
-/// Reads a network, and tells the observer every few megabytes how far it is.
+/// Reads a network and reports the progress to the observer every few megabytes.
 ///
 /// ```no_run
 /// use std::ops::ControlFlow;
@@ -28,8 +28,8 @@ use manyview_base::error::Result;
 /// ```
 ///
 /// # Errors
-/// When a file cannot be read or understood, when options contradict each other or the files, when the network
-/// is empty (see [`NetworkBuilder::build`]), or when the observer breaks off.
+/// When a file cannot be read or interpreted, when options contradict each other or the files, when the network is
+/// empty (see [`NetworkBuilder::build`]), or when the observer breaks.
 pub fn read_network(
     source: &Source,
     options: &ReadOptions,
@@ -62,10 +62,10 @@ pub fn read_network(
 impl Network {
     /// Reads a network with default options from a folder, a `network.toml` or a single file of edges.
     ///
-    /// [`read_network`] has the options, and the notes on what was dropped or merged.
+    /// Use [`read_network`] for options, and for notes about what was dropped or merged.
     ///
     /// # Errors
-    /// As [`read_network`].
+    /// Those of [`read_network`].
     pub fn open(path: impl AsRef<Path>) -> Result<Network> {
         let source = Source::Paths(vec![path.as_ref().to_owned()]);
         let read = read_network(&source, &ReadOptions::default(), &mut |_| ControlFlow::Continue(()))?;
@@ -97,7 +97,8 @@ fn read_job(
     Ok(note)
 }
 
-/// Bytes of all files; unknown for standard input and pipes. A file that is missing fails when it is opened.
+/// Returns the size of all files in bytes; unknown for standard input and pipes. A missing file is reported when it
+/// is opened.
 fn size(plan: &Plan) -> Option<u64> {
     let paths = plan.jobs.iter().map(|job| &job.path).chain(&plan.nodes);
     paths
@@ -109,7 +110,7 @@ fn size(plan: &Plan) -> Option<u64> {
         .sum()
 }
 
-/// What became of the edges of a view, where that may surprise.
+/// Returns notes about dropped and merged edges of a view.
 fn count_notes(view: &View, duplicates: Duplicates) -> Vec<String> {
     let (name, counts) = (&view.name, view.counts);
     let mut notes = Vec::new();

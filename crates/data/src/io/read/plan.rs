@@ -1,6 +1,6 @@
-//! From what the user gave to the list of files to read.
+//! Determines the list of files to read from what the user gave.
 //!
-//! Invariant: views have different names, and standard input is read once at most.
+//! Invariant: views have different names, and standard input is read at most once.
 
 use std::fs;
 use std::io;
@@ -25,7 +25,7 @@ pub(super) struct Plan {
 /// A file to read.
 #[derive(Debug)]
 pub(super) struct Job {
-    /// The view's name; none if the format has a relation column.
+    /// The name of the view; `None` if the format has a relation column.
     pub name: Option<String>,
     pub path: PathBuf,
     pub format: Format,
@@ -134,13 +134,13 @@ impl Plan {
                 )));
             }
         }
-        // The views of a table are known only when it has been read.
+        // The views of a table are not known before it has been read.
         let names: Option<Vec<&str>> = self.jobs.iter().map(|job| job.name.as_deref()).collect();
         names.map_or(Ok(()), |names| check_directed(&options.directed, &names))
     }
 }
 
-/// Refuses directions for views that do not exist.
+/// Checks that directed views exist.
 pub(super) fn check_directed(directed: &Directed, views: &[&str]) -> Result<()> {
     match directed.names().iter().find(|name| !views.contains(&name.as_str())) {
         Some(name) => Err(Error::config(format!(
@@ -212,7 +212,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
 enum Kind {
     View,
     Nodes,
-    /// Known not to be a view, so nobody need be told.
+    /// Known not to be a view, so it is ignored without a note.
     Known,
     Other,
 }

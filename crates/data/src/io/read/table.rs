@@ -1,10 +1,10 @@
-//! The rows of a table: lines cut into fields.
+//! The rows of a table: lines split into fields.
 //!
-//! Invariant: fields are trimmed of blanks around them unless they are quoted, and quotes mean something only at
-//! the beginning of a field of a comma- or semicolon-separated table.
+//! Invariant: blanks around fields are trimmed unless the fields are quoted. Quotes are special only at the beginning
+//! of a field of a comma- or semicolon-separated table.
 //!
-//! The `csv` crate would do for the quotes, but it cannot tell a quoted field from a bare one, and takes the rest
-//! of the file for one field when a quote is never closed. It judges the splitting here in a test.
+//! The `csv` crate handles quotes, but it cannot distinguish quoted from unquoted fields, and reads the rest of the
+//! file as one field if a quote is never closed. A test compares the splitting here with it.
 
 use std::path::Path;
 
@@ -12,24 +12,24 @@ use super::Delimiter;
 use super::lines::Lines;
 use manyview_base::error::Result;
 
-/// A quoted field over more lines is taken for a quote that was never closed.
+/// The maximum number of lines of a quoted field. More suggest that a quote was never closed.
 const MOST_LINES: u64 = 1000;
 
-/// The rows of a table. The fields of the current one are ranges of its line, so that no row allocates.
+/// The rows of a table. The fields of the current row are ranges of its line, so that rows need no allocation.
 pub(super) struct Rows {
     lines: Lines,
     delimiter: Delimiter,
-    /// Fields beyond this number are not looked at.
+    /// Fields beyond this number are ignored.
     limit: usize,
     fields: Vec<(usize, usize)>,
-    /// The fields of a line with quotes, without them.
+    /// The unquoted fields of a line with quotes.
     unquoted: Vec<u8>,
     quoted: bool,
 }
 
 impl Rows {
-    /// Skips comments at the top and finds out what separates fields; the first row is the first call of
-    /// [`Rows::advance`], and [`Rows::restart`] returns to it. `None` when there is no row at all.
+    /// Skips comments at the top and determines the delimiter. [`Rows::advance`] moves to the first row, and
+    /// [`Rows::restart`] returns to the position before it. `None` if there is no row.
     pub(super) fn new(mut lines: Lines, path: &Path, delimiter: Option<Delimiter>) -> Result<Option<Rows>> {
         loop {
             lines.set_mark();
@@ -46,18 +46,18 @@ impl Rows {
         Ok(Some(Rows { lines, delimiter, limit: usize::MAX, fields, unquoted, quoted: false }))
     }
 
-    /// Goes back to the first row.
+    /// Returns to the position before the first row.
     pub(super) fn restart(&mut self) {
         self.lines.rewind();
     }
 
-    /// Gives up the possibility to restart, and all fields beyond a number.
+    /// Disables [`Rows::restart`] and ignores all fields beyond a number.
     pub(super) fn settle(&mut self, limit: usize) {
         self.lines.clear_mark();
         self.limit = limit;
     }
 
-    /// Goes to the next row that is not blank; false at the end of the table.
+    /// Moves to the next row that is not blank. Returns false at the end of the table.
     #[inline]
     pub(super) fn advance(&mut self) -> Result<bool> {
         loop {
@@ -73,7 +73,7 @@ impl Rows {
                 Delimiter::Comma => self.split_quoted(b',')?,
                 Delimiter::Semicolon => self.split_quoted(b';')?,
             }
-            // A single empty field may be a blank line; looking at every line would cost more.
+            // A single empty field may be a blank line. Checking every line would cost more.
             let blank = match self.fields[..] {
                 [] => true,
                 [(start, end)] => start == end && !self.quoted,
@@ -85,12 +85,12 @@ impl Rows {
         }
     }
 
-    /// Number of fields of the row, or the limit if that is less.
+    /// Returns the number of fields of the row, or the limit if that is less.
     pub(super) fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// A field of the row, from 0.
+    /// Returns a field of the row, from 0.
     #[inline]
     pub(super) fn field(&self, field: usize) -> Option<&[u8]> {
         let &(start, end) = self.fields.get(field)?;
@@ -98,7 +98,7 @@ impl Rows {
         Some(&text[start..end])
     }
 
-    /// The fields of the row as text.
+    /// Returns the fields of the row as text.
     pub(super) fn texts(&self) -> Vec<String> {
         let text = |field| self.field(field).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         (0..self.len()).filter_map(text).collect()
@@ -130,7 +130,8 @@ impl Rows {
     }
 }
 
-/// Comments are allowed before the first row only: `#rust` is a node, and so may `%` be.
+/// Returns whether a line is a comment. Comments are allowed only before the first row, because `#rust` or `%` may be
+/// a node.
 fn is_comment(line: &[u8]) -> bool {
     line == b"#" || line.starts_with(b"# ") || line.starts_with(b"%")
 }
@@ -139,7 +140,7 @@ fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|&byte| byte == b' ' || byte == b'\t')
 }
 
-/// What separates the fields, judged by the name first and the first line second.
+/// Infers the delimiter from the file name, then from the first line.
 fn detect(path: &Path, line: &[u8]) -> Delimiter {
     let has = |byte| memchr::memchr(byte, line).is_some();
     let comma_or_semicolon = || {
@@ -158,7 +159,8 @@ fn detect(path: &Path, line: &[u8]) -> Delimiter {
     }
 }
 
-/// Whether a line such as `a;b;0,5` has its only comma in a number; split there it would be two wrong ids.
+/// Returns whether the only comma of a line such as `a;b;0,5` is in a number. Splitting there would give two wrong
+/// ids.
 fn is_decimal_comma(line: &[u8]) -> bool {
     let mut fields = line.split(|&byte| byte == b';').skip(2);
     let is_number = |field: &[u8]| {
@@ -169,7 +171,7 @@ fn is_decimal_comma(line: &[u8]) -> bool {
         && fields.any(|field| memchr::memchr(b',', field).is_some() && is_number(field))
 }
 
-/// The name's last part in lower case, `.gz` and `.zst` aside.
+/// Returns the extension of a file name in lower case, ignoring `.gz` and `.zst`.
 pub(super) fn extension(path: &Path) -> Option<String> {
     let last = |path: &Path| path.extension().map(|text| text.to_string_lossy().to_lowercase());
     match last(path) {
@@ -178,7 +180,7 @@ pub(super) fn extension(path: &Path) -> Option<String> {
     }
 }
 
-/// The name without `.gz`, `.zst` and the extension before them.
+/// Returns the file name without `.gz`, `.zst` and the extension before them.
 pub(super) fn stem(path: &Path) -> String {
     let name = Path::new(path.file_stem().unwrap_or_default());
     let packed = path.extension().is_some_and(|text| text == "gz" || text == "zst");
@@ -189,7 +191,7 @@ pub(super) fn stem(path: &Path) -> String {
 #[inline]
 fn split(line: &[u8], delimiter: u8, limit: usize, fields: &mut Vec<(usize, usize)>) {
     let mut start = 0;
-    // Fields are short, so a plain loop is faster than a search that sets up vectors for each.
+    // Fields are short, so a plain loop is faster than a vectorized search for each.
     for (at, &byte) in line.iter().enumerate() {
         if byte == delimiter {
             fields.push(trimmed(line, start, at));
@@ -236,9 +238,9 @@ fn trimmed(line: &[u8], mut start: usize, mut end: usize) -> (usize, usize) {
     (start, end)
 }
 
-/// Cuts a line with quotes into fields of `text`; false if it ends within a quoted field.
+/// Splits a line with quotes into fields of `text`. Returns false if the line ends within a quoted field.
 ///
-/// All fields are looked at: one that nobody wants may still hold the line break that belongs to it.
+/// All fields are parsed, even unused ones, because a quoted field may contain a line break.
 fn unquote(line: &[u8], delimiter: u8, fields: &mut Vec<(usize, usize)>, text: &mut Vec<u8>) -> bool {
     fields.clear();
     text.clear();
@@ -249,7 +251,7 @@ fn unquote(line: &[u8], delimiter: u8, fields: &mut Vec<(usize, usize)>, text: &
         if line.get(bare) == Some(&b'"') {
             let Some(after) = copy_quoted(line, bare + 1, text) else { return false };
             let end = field_end(line, after, delimiter);
-            // Nothing but blanks should follow the quote; what else does is kept, as other readers do.
+            // Only blanks should follow the quote. Other text is kept, as by other readers.
             let (start, stop) = trimmed(line, after, end);
             text.extend_from_slice(&line[start..stop]);
             at = end;
@@ -271,7 +273,7 @@ fn field_end(line: &[u8], from: usize, delimiter: u8) -> usize {
     memchr::memchr(delimiter, &line[from..]).map_or(line.len(), |at| from + at)
 }
 
-/// Copies up to the closing quote and returns the place after it.
+/// Copies up to the closing quote and returns the position after it.
 fn copy_quoted(line: &[u8], mut at: usize, text: &mut Vec<u8>) -> Option<usize> {
     loop {
         let quote = at + memchr::memchr(b'"', &line[at..])?;
@@ -386,7 +388,7 @@ mod tests {
                 writer.write_record(row).unwrap();
             }
             let bytes = writer.into_inner().unwrap();
-            // Told, since a line break in the first field leaves nothing to tell it from.
+            // The delimiter is given, since it cannot be inferred if the first field contains a line break.
             let rows = Rows::new(lines(&bytes).unwrap(), Path::new("-"), Some(Delimiter::Comma));
             prop_assert_eq!(collect(rows.unwrap().unwrap()), table);
         }

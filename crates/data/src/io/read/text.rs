@@ -1,6 +1,6 @@
 //! Opens text files: plain, gzip or zstd, or standard input.
 //!
-//! Invariant: packing is told from the first bytes, never from the name, since names lie.
+//! Invariant: the compression is inferred from the first bytes, never from the name, which may be wrong.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -10,28 +10,28 @@ use std::rc::Rc;
 
 use manyview_base::error::{Error, Result};
 
-/// Packed bytes are read in pieces of this size.
+/// The size of the buffer for compressed data.
 const BUFFER: usize = 1 << 18;
 
-/// Enough of the beginning to know every kind of file below.
+/// The number of bytes needed to recognize the kinds of files below.
 const MAGIC: usize = 10;
 
-/// The bytes of a file, unpacked.
+/// The decompressed bytes of a file.
 pub(super) struct Text {
     reader: Box<dyn Read>,
-    /// The name of the packing, for messages.
+    /// The name of the compression, for messages.
     packing: Option<&'static str>,
     place: String,
 }
 
-/// Counts the bytes taken from all files, before unpacking.
+/// The number of bytes read from all files, before decompression.
 pub(super) type Taken = Rc<Cell<u64>>;
 
 pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// How messages call a file.
+/// Returns the name of a file for messages.
 pub(super) fn place(path: &Path) -> String {
     if is_stdin(path) { "standard input".into() } else { path.display().to_string() }
 }
@@ -42,7 +42,7 @@ impl Text {
             Box::new(io::stdin())
         } else {
             let file = File::open(path).map_err(|error| Error::io(path, error))?;
-            // Linux opens folders and fails at the first read; others refuse at once, with other words.
+            // Linux opens folders and fails at the first read; other systems fail immediately with another error.
             if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
                 return Err(Error::io(path, io::ErrorKind::IsADirectory.into()));
             }
@@ -67,12 +67,12 @@ impl Text {
         let whole = Cursor::new(magic).chain(raw);
         let (reader, packing): (Box<dyn Read>, _) = if gzip {
             let packed = BufReader::with_capacity(BUFFER, whole);
-            // Files made by appending to a .gz have several members, one after the other.
+            // Files created by appending to a .gz have several members.
             (Box::new(flate2::bufread::MultiGzDecoder::new(packed)), Some("gzip"))
         } else if zstd {
             let packed = BufReader::with_capacity(BUFFER, whole);
             let mut decoder = zstd::stream::read::Decoder::with_buffer(packed).map_err(failed)?;
-            // Without this, files packed with `zstd --long=31` are refused.
+            // Without this, files compressed with `zstd --long=31` are refused.
             decoder.window_log_max(31).map_err(failed)?;
             (Box::new(decoder), Some("zstd"))
         } else {
@@ -109,9 +109,9 @@ impl Text {
     }
 }
 
-/// Advice for files that are not text, nor packed in a way that we unpack.
+/// Returns advice for files that are not text and have no supported compression.
 fn foreign(magic: &[u8]) -> Option<&'static str> {
-    // Long enough not to be the beginning of a text: PAR1 is a gene.
+    // Long enough not to be the beginning of a text, since PAR1 is a gene.
     let kinds: [(&[u8], &str); 6] = [
         (b"PK\x03\x04", "is a zip archive or a workbook; unpack it, or export the sheet as CSV"),
         (b"BZh", "is packed with bzip2; unpack it, or pack it with gzip or zstd"),
