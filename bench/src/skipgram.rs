@@ -6,9 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyview::Network;
-use manyview::io::write_npy;
-use manyview::methods::{DeepWalk, Model, Settings, SkipGram};
+use manyview::methods::{DeepWalk, SkipGram};
+use manyview::{Model, Network};
 use serde_json::json;
 
 #[derive(Args)]
@@ -31,7 +30,8 @@ pub(crate) struct SkipGramArgs {
 
 pub(crate) fn run(args: &SkipGramArgs) -> Result<()> {
     let network = Network::open(&args.network)?.only(0);
-    let settings = DeepWalk { skip_gram: SkipGram { walks: args.walks, ..SkipGram::default() } };
+    let skip_gram = SkipGram { walks: args.walks, ..SkipGram::default() };
+    let settings = DeepWalk { dim: args.dim, skip_gram };
     if let Some(path) = &args.only_walks {
         let mut file = BufWriter::new(File::create(path).with_context(|| path.display().to_string())?);
         for walk in manyview_baselines::walks_of(&network, &settings) {
@@ -40,16 +40,10 @@ pub(crate) fn run(args: &SkipGramArgs) -> Result<()> {
         }
         return Ok(file.flush()?);
     }
-    let settings = Settings::DeepWalk(settings);
-    let model = Model { dim: args.dim, settings, seed: 0, threads: Some(args.threads) };
-    let outcome = model.fit(&network)?;
+    let fit = Model { threads: Some(args.threads), ..Model::from(settings) }.fit(&network)?;
     if let Some(folder) = &args.out {
-        std::fs::create_dir_all(folder)?;
-        let embedding = &outcome.embedding;
-        write_npy(&folder.join("embedding.npy"), embedding.rows(), embedding.dim(), embedding.values())?;
-        let ids: Vec<&str> = network.nodes().iter().collect();
-        std::fs::write(folder.join("nodes.txt"), ids.join("\n") + "\n")?;
+        fit.save(folder)?;
     }
-    println!("{}", json!({ "seconds": outcome.seconds, "threads": outcome.threads }));
+    println!("{}", json!({ "seconds": fit.seconds.total, "threads": fit.threads }));
     Ok(())
 }

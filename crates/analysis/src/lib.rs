@@ -1,6 +1,6 @@
-//! What can be done with vectors, of any method: evaluation, neighbors, explanations, maps.
+//! Evaluation, nearest neighbors and maps of embeddings computed by any method.
 //!
-//! Internal: it may change in any release. Use the crate `manyview`.
+//! Internal: may change in any release. Use the crate `manyview`.
 
 pub mod evaluate;
 pub mod layout;

@@ -1,127 +1,139 @@
-//! BoostNE and NMF-con: MNMF's own machinery on one view at a time.
+//! BoostNE and NMF-con: MNMF without consensus stages, on one view at a time.
 //!
-//! BoostNE explains `M` greedily, `R^1 = M`, `R^(l+1) = max(R^l - U^l V^l, 0)`, and puts the U^l side by side: MNMF
-//! with one view and no consensus stage. NMF-con factorizes every `M_k` once and puts the U_k side by side, `dim`
-//! columns for each view: K times the columns that others have. With one stage the two are the same.
+//! BoostNE factorizes `M` greedily, `R^1 = M`, `R^(l+1) = max(R^l - U^l V^l, 0)`, and concatenates the U^l: MNMF with one
+//! view and no consensus stage. NMF-con factorizes every `M_k` once and concatenates the U_k, `dim` columns per view: K
+//! times the columns of other methods. With one stage, BoostNE and NMF-con are the same.
 
 use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Found, Rival, Task, each_view};
 use manyview_base::error::Result;
-use manyview_core::comm::Local;
-use manyview_core::config::{Config, Init, Preset, Scale, Solver};
-use manyview_core::stages;
+use manyview_base::settings;
+use manyview_core::method::{Found, MemoryLike, Method, Progress, Task};
+use manyview_core::mnmf::{Init, Mnmf, Scale};
+use manyview_core::nmf::Solver;
+use manyview_core::preset::{Preset, largest_dim};
+use manyview_core::proximity;
 
-/// Settings of BoostNE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BoostNe {
-    /// Stages, `dim / stages` columns each.
-    pub stages: usize,
-    /// How the matrix is made and factorized.
-    #[serde(flatten)]
-    pub nmf: Nmf,
+use crate::{default_or, each_view, proximity_matrices};
+
+/// The share of the progress that is reported for the proximity.
+const PROXIMITY: f64 = 0.3;
+
+settings! {
+    /// Settings of BoostNE.
+    pub struct BoostNe {
+        /// The number of columns per view.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// The number of stages, among which the columns are divided.
+        stages: usize = 8 => at_least(1.0).at_most(1024.0).hint("the usual choice is 8");
+    } with {
+        /// How matrices are factorized.
+        nmf: Nmf = Nmf::default();
+        /// How near two nodes are.
+        proximity: proximity::Settings = proximity::Settings::default();
+    }
 }
 
-/// Settings of NMF-con.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NmfCon {
-    /// How the matrices are made and factorized.
-    #[serde(flatten)]
-    pub nmf: Nmf,
+settings! {
+    /// Settings of NMF-con.
+    pub struct NmfCon {
+        /// The number of columns per view.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+    } with {
+        /// How matrices are factorized.
+        nmf: Nmf = Nmf::default();
+        /// How near two nodes are.
+        proximity: proximity::Settings = proximity::Settings::default();
+    }
 }
 
-/// What MNMF sets too; see [`Config`] for each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "documented in Config")]
-pub struct Nmf {
-    pub window: usize,
-    pub negative: f64,
-    pub solver: Solver,
-    pub max_iter: usize,
-    pub tol: f64,
-    pub scale: Scale,
-    pub init: Init,
+settings! {
+    /// Settings of non-negative factorizations of single matrices, as in [`Mnmf`].
+    #[derive(Copy)]
+    pub struct Nmf {
+        /// How factors are updated.
+        solver: Solver = Solver::Hals;
+        /// The maximum number of iterations per factorization.
+        max_iter: usize = 200 => at_least(1.0).hint("the usual choice is 200");
+        /// The tolerance: a factorization has converged when an iteration lowers its objective by less than this share of
+        /// it.
+        tol: f64 = 1e-4 => at_least(0.0).hint("the usual choice is 0.0001");
+        /// The scale of the columns of the embedding.
+        scale: Scale = Scale::Balanced;
+        /// How factors are initialized.
+        init: Init = Init::Scaled => rare();
+    }
 }
 
 impl Nmf {
-    pub(super) fn of(preset: Preset) -> Self {
-        let Config { window, negative, solver, max_iter, tol, scale, init, .. } = Config::preset(preset);
-        Nmf { window, negative, solver, max_iter, tol, scale, init }
+    /// The settings that MNMF has in the preset `paper`.
+    fn of_paper() -> Self {
+        let Mnmf { solver, max_iter, tol, scale, init, .. } = Mnmf::preset(Preset::Paper);
+        Nmf { solver, max_iter, tol, scale, init }
     }
 
-    /// MNMF without consensus stages.
-    fn config(&self, dim: usize, stages: usize) -> Config {
-        let Nmf { window, negative, solver, max_iter, tol, scale, init } = *self;
-        let base = Config { dim, stages, consensus_stages: Some(0), ..Config::default() };
-        Config { window, negative, solver, max_iter, tol, scale, init, ..base }
-    }
-
-    /// The stages of one view.
-    pub(super) fn fit_view(&self, stages: usize, view: usize, task: &mut Task<'_, '_>) -> Result<Found> {
+    /// Embeds one view by MNMF without consensus stages.
+    pub(crate) fn run_on_view(
+        self,
+        proximity: proximity::Settings,
+        stages: usize,
+        view: usize,
+        task: &mut Task<'_, '_>,
+    ) -> Result<Found> {
+        let Nmf { solver, max_iter, tol, scale, init } = self;
+        let (dim, seed, pool) = (task.dim, task.seed, task.pool);
+        let base = Mnmf { dim, stages, consensus_stages: Some(0), proximity, ..Mnmf::default() };
+        let mnmf = Mnmf { solver, max_iter, tol, scale, init, ..base };
         let alone = task.network.only(view);
-        let threads = Some(task.pool.threads());
-        let config = Config { seed: task.seed, threads, ..self.config(task.dim, stages) };
-        let fit = config.fit_with(&alone, &Local, &mut |now| {
+        let mut observer = |now: &Progress<'_>| {
             let told = match now {
-                stages::Progress::Proximity { done, rows, .. } => {
-                    task.tell("proximity", 0.3 * *done as f64 / (*rows).max(1) as f64)
+                Progress::Working { done, .. } => task.tell("proximity", PROXIMITY * done),
+                Progress::Iteration { done, .. } => {
+                    task.tell("factors", PROXIMITY + (1.0 - PROXIMITY) * done)
                 }
-                stages::Progress::Iteration { done, .. } => task.tell("factors", 0.3 + 0.7 * done),
-                stages::Progress::Finished(_) => Ok(()),
+                _ => Ok(()),
             };
             if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        let warnings = fit.warnings;
-        Ok(Found { vectors: fit.embedding.values().to_vec(), parts: Vec::new(), warnings })
+        };
+        let found = mnmf.run(&mut Task::new(&alone, dim, seed, pool, None, &mut observer))?;
+        Ok(Found { vectors: found.vectors, warnings: found.warnings, ..Found::default() })
     }
 }
 
-impl Default for BoostNe {
-    fn default() -> Self {
-        BoostNe { stages: 8, nmf: Nmf::of(Preset::Default) }
+impl Method for BoostNe {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        let proximity = proximity_matrices::of_paper();
+        default_or(BoostNe { nmf: Nmf::of_paper(), proximity, ..BoostNe::default() }, preset)
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+        each_view(task, |view, task| self.nmf.run_on_view(self.proximity, self.stages, view, task))
+    }
+
+    fn memory_like(&self, views: usize) -> Option<MemoryLike> {
+        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, true))
     }
 }
 
-impl Rival for BoostNe {
-    fn paper() -> Self {
-        BoostNe { stages: 8, nmf: Nmf::of(Preset::Paper) }
+impl Method for NmfCon {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        let proximity = proximity_matrices::of_paper();
+        default_or(NmfCon { nmf: Nmf::of_paper(), proximity, ..NmfCon::default() }, preset)
     }
 
-    fn check(&self) -> Result<()> {
-        self.nmf.config(256.max(self.stages), self.stages).check()
+    fn dim(&self) -> usize {
+        self.dim
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
-        each_view(task, |view, task| self.nmf.fit_view(self.stages, view, task))
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+        each_view(task, |view, task| self.nmf.run_on_view(self.proximity, 1, view, task))
     }
 
-    fn proximity(&self) -> Option<(usize, f64)> {
-        Some((self.nmf.window, self.nmf.negative))
-    }
-}
-
-impl Default for NmfCon {
-    fn default() -> Self {
-        NmfCon { nmf: Nmf::of(Preset::Default) }
-    }
-}
-
-impl Rival for NmfCon {
-    fn paper() -> Self {
-        NmfCon { nmf: Nmf::of(Preset::Paper) }
-    }
-
-    fn check(&self) -> Result<()> {
-        self.nmf.config(256, 1).check()
-    }
-
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
-        each_view(task, |view, task| self.nmf.fit_view(1, view, task))
-    }
-
-    fn proximity(&self) -> Option<(usize, f64)> {
-        Some((self.nmf.window, self.nmf.negative))
+    fn memory_like(&self, views: usize) -> Option<MemoryLike> {
+        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, false))
     }
 }

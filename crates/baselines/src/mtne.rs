@@ -1,129 +1,123 @@
-//! MTNE-C, reconstructed: node i is `[c_i; u_i^k]` in view k, a common part and one of that view alone.
+//! MTNE-C, reconstructed: node i has the vector `[c_i; u_i^k]` in view k: a common part, and a part of this view alone.
 //!
-//! Neither program nor equations of the original (Xu, Wei, Cao and Yu, "Multi-task network embedding", 2017) could be
-//! had, only its abstract: embeddings of each network, learned together through an embedding that all share. This is the
-//! bilinear reading of that: the score of (i, j) in view k is `s = c_i c_j + u_i^k u_j^k`, and the loss
+//! Neither the program nor the equations of the original (Xu, Wei, Cao and Yu, "Multi-task network embedding", 2017) were
+//! available, only its abstract: embeddings of each network, learned together through an embedding that all networks share.
+//! This is a bilinear model of that: the score of (i, j) in view k is `s = c_i c_j + u_i^k u_j^k`, and the loss is
 //!
 //! ```text
 //! - sum_k sum_(i,j) in E_k w_ij (log sigmoid(s_ij) + sum_v log sigmoid(-s_iv)) + decay / 2 (|C|^2 + sum_k |U^k|^2)
 //! ```
 //!
-//! with b negatives v by degree^0.75, as in LINE. In the second order the right-hand vectors are contexts, with a common
-//! part and one of the view as well. Every table that names the results should call them "MTNE-C (reconstructed)".
+//! with b negative samples v, drawn by degree^0.75 as in LINE. In the second order the right-hand vectors are contexts,
+//! which also have a common part and a part of the view. Tables of results should call the method "MTNE-C (reconstructed)".
 //!
-//! Invariant: with one view this is LINE in as many columns; without common columns it is a LINE for each view.
+//! Invariant: with one view this is LINE with the same number of columns; without common columns it is LINE on each view.
 
-use serde::{Deserialize, Serialize};
-
-use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate, samples_of};
-use super::{Found, Rival, Task, part};
-use crate::sgd::{Clash, Negatives, Noise, Parts, Table, Tables, Training, train};
 use manyview_base::error::{Error, Result};
-use manyview_base::named;
+use manyview_base::message::{Warning, WarningKind, option_value};
 use manyview_base::random::{Key, unit_f64};
+use manyview_base::settings::Settings;
+use manyview_base::{named, settings};
+use manyview_core::method::{Found, Method, Task, part};
+use manyview_core::preset::{Preset, largest_dim};
 use manyview_data::network::View;
 
-/// Goes with every result.
-const RECONSTRUCTED: &str =
-    "mtne-c is a reconstruction: the equations and the code of the original could not be found";
+use crate::default_or;
+use crate::edges::{Edges, MOST_SAMPLES, Turns, Weights, add_shares, by_name, line_rate, samples_of};
+use crate::sgd::{Clash, Negatives, Noise, Parts, Table, Tables, Training, train};
 
-/// Settings of MTNE-C (reconstructed: see the module's head; the original's are not known).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MtneC {
-    /// Edges to train on, over all views together; when not given, 2,500 for each node.
-    pub samples: Option<usize>,
-    /// Negatives for each edge.
-    pub negative: usize,
-    /// The first rate; it falls linearly.
-    pub rate: f64,
-    /// 1: nodes against nodes; 2: nodes against contexts.
-    pub order: usize,
-    /// Weight of the penalty: each step takes this times the rate from the vector that it starts at.
-    pub decay: f64,
-    /// Which columns are the result.
-    pub give: Give,
-    /// Whether views train in proportion to their edges, and not all the same.
-    pub by_edges: bool,
+/// The warning that is part of every result.
+const RECONSTRUCTED: &str =
+    "mtne-c is a reconstruction: the equations and the code of the original are not available";
+
+settings! {
+    /// Settings of MTNE-C, a reconstruction whose original settings are not known.
+    pub struct MtneC {
+        /// The number of columns of the embedding. With V views, each view has 1 / (V + 1) of them, rounded down; the rest
+        /// are common.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// The number of edges to train on, of all views together.
+        samples: Option<usize> = None
+            => at_least(1.0).at_most(MOST_SAMPLES).absent("2,500 per node").hint("the usual choice is 2,500 per node");
+        /// The number of negative samples per edge.
+        negative: usize = 5 => at_least(1.0).at_most(1000.0).hint("the usual choice is 5");
+        /// The initial learning rate; it decreases linearly.
+        rate: f64 = 0.025 => above(0.0).at_most(1.0).hint("the usual choice is 0.025");
+        /// The order of LINE: 1 scores nodes against nodes, 2 scores nodes against contexts.
+        order: usize = 1 => at_least(1.0).at_most(2.0).hint("the default is 1");
+        /// The weight of the L2 penalty: each step subtracts this times the rate from the source's vector.
+        decay: f64 = 1e-4 => at_least(0.0).hint("the default is 0.0001");
+        /// Which columns are returned.
+        give: Output = Output::All;
+        /// Whether views are trained in proportion to their numbers of edges, instead of all the same.
+        by_edges: bool = false;
+    }
 }
 
-/// Which columns are the result.
+/// Which columns are returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Give {
-    /// The common ones and each view's: `dim` in all.
+pub enum Output {
+    /// The common columns and those of each view: `dim` in total.
     All,
-    /// The common ones alone, fewer than `dim`.
+    /// The common columns only, fewer than `dim`.
     Common,
-    /// The common ones, and the mean of the views' own over the views that a node is in.
+    /// The common columns, and the mean of the views' columns over the views in which a node has edges.
     Mean,
 }
 
-named! { Give:
-    All = "all", "common columns, then those of each view";
-    Common = "common", "common columns alone";
-    Mean = "mean", "common columns, then the mean of the views'";
+named! { Output:
+    All = "all", "the common columns, then those of each view";
+    Common = "common", "the common columns only";
+    Mean = "mean", "the common columns, then the mean of the views' columns";
 }
 
-impl Default for MtneC {
-    fn default() -> Self {
-        MtneC {
-            samples: None,
-            negative: 5,
-            rate: 0.025,
-            order: 1,
-            decay: 1e-4,
-            give: Give::All,
-            by_edges: false,
-        }
+impl Method for MtneC {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        default_or(MtneC { samples: Some(300_000_000), ..MtneC::default() }, preset)
     }
-}
 
-impl Rival for MtneC {
-    fn paper() -> Self {
-        MtneC { samples: Some(300_000_000), ..MtneC::default() }
+    fn dim(&self) -> usize {
+        self.dim
     }
 
     fn check(&self) -> Result<()> {
-        edges::check_samples(self.samples)?;
-        edges::check(self.negative, self.rate)?;
-        if !(1..=2).contains(&self.order) {
+        self.check_limits()?;
+        // Above 1, a step would reverse the direction of a vector.
+        if self.decay * self.rate > 1.0 {
             return Err(Error::config(format!(
-                "order = {} is neither 1 nor 2; the default is 1",
-                self.order
-            )));
-        }
-        // Above 1 a step would turn a vector around.
-        if !(self.decay >= 0.0 && self.decay * self.rate <= 1.0) {
-            let decay = self.decay;
-            return Err(Error::config(format!(
-                "decay = {decay} is not from 0 to 1 / rate; the default is 0.0001"
+                "{} exceeds 1 / rate, which is {} with {}; the default is 0.0001",
+                option_value("decay", self.decay),
+                1.0 / self.rate,
+                option_value("rate", self.rate)
             )));
         }
         Ok(())
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let widths = Widths::split(task.dim, task.network.views().len())?;
         let views = self.train(task, widths)?;
         Ok(self.found(task, widths, &views))
     }
 }
 
-/// Columns.
+/// Numbers of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Widths {
-    /// That all views share.
+    /// Those that all views share.
     common: usize,
-    /// Of each view alone.
+    /// Those of each view.
     own: usize,
 }
 
 impl Widths {
-    /// The same for all; what is left over is common.
+    /// Divides the columns equally; the remainder is common.
     fn split(dim: usize, views: usize) -> Result<Self> {
         let own = dim / (views + 1);
         if own == 0 {
             return Err(Error::config(format!(
-                "dim = {dim} is too small for {views} views: a common column and one for each, {} in all",
+                "{} is too small for {views} views: mtne-c needs at least {}, a common column and one per view",
+                option_value("dim", dim),
                 views + 1
             )));
         }
@@ -131,13 +125,13 @@ impl Widths {
     }
 }
 
-/// One side of the model in one view: vectors `[c; u^k]`, or contexts.
+/// One side of the model in one view: the vectors `[c; u^k]`, or the contexts.
 struct Side {
     table: Table,
 }
 
 impl Side {
-    /// Between -1/2 and 1/2, divided by the columns of a view.
+    /// Returns random numbers between -1/2 and 1/2, divided by the number of columns.
     fn random(parts: &Parts, widths: Widths, common: Key, own: Key) -> Self {
         let dim = widths.common + widths.own;
         let mut table = Table::zeros(parts.clone(), dim);
@@ -155,8 +149,8 @@ impl Side {
         Side { table: Table::zeros(parts.clone(), widths.common + widths.own) }
     }
 
-    /// Takes the common columns as another view left them.
-    fn adopt(&mut self, other: &Side, widths: Widths) {
+    /// Copies the common columns of another view.
+    fn copy_common(&mut self, other: &Side, widths: Widths) {
         for node in 0..self.table.parts().items() {
             let common = &other.table.row(node)[..widths.common];
             self.table.row_mut(node)[..widths.common].copy_from_slice(common);
@@ -166,7 +160,7 @@ impl Side {
 
 /// A view after training; all have the same common columns.
 struct Trained<'a> {
-    /// Its place in the network.
+    /// Its index in the network.
     place: usize,
     view: &'a View,
     vectors: Side,
@@ -181,7 +175,7 @@ impl Trained<'_> {
 }
 
 impl MtneC {
-    /// Edges of each view.
+    /// Returns the number of edges to train on of each view.
     fn samples_each(&self, views: &[(usize, &View)], nodes: usize) -> Vec<usize> {
         let samples = samples_of(self.samples, nodes);
         let all: usize = views.iter().map(|(_, view)| view.edges()).sum();
@@ -192,7 +186,7 @@ impl MtneC {
         views.iter().map(|(_, view)| of(view)).collect()
     }
 
-    /// Where training starts.
+    /// Returns the initial state.
     fn start<'a>(
         &self,
         task: &Task<'a, '_>,
@@ -232,7 +226,7 @@ impl MtneC {
         };
         for turn in turns.all() {
             for (at, corpus) in corpora.iter().enumerate() {
-                hand_on(&mut trained, at, widths);
+                copy_from_previous(&mut trained, at, widths);
                 let Trained { vectors, contexts, .. } = &mut trained[at];
                 let mut tables = match contexts {
                     Some(contexts) => {
@@ -247,31 +241,32 @@ impl MtneC {
                 train(&mut tables, corpus, turns.blocks(at, turn), &training, &decay, watch)?;
             }
         }
-        // The last view has what all have learned; it goes round once more, up to the last view.
-        (0..trained.len() - 1).for_each(|at| hand_on(&mut trained, at, widths));
+        // Only the last view has the latest common columns; copy them to the others.
+        (0..trained.len() - 1).for_each(|at| copy_from_previous(&mut trained, at, widths));
         Ok(trained)
     }
 
-    /// The columns that are wanted; those of a view are zero for nodes that it does not have.
+    /// Returns the chosen columns. The columns of a view are zero for nodes without edges in it.
     fn found(&self, task: &Task<'_, '_>, widths: Widths, views: &[Trained<'_>]) -> Found {
         let mut views: Vec<&Trained<'_>> = views.iter().collect();
         views.sort_by_key(|view| view.place);
         let mut parts = vec![part(None, 0..widths.common)];
         match self.give {
-            Give::All => {
+            Output::All => {
                 let from = |place: usize| widths.common + place * widths.own;
                 let own =
                     |view: &&Trained<'_>| part(Some(&view.view.name), from(view.place)..from(view.place + 1));
                 parts.extend(views.iter().map(own));
             }
-            Give::Common => {}
-            Give::Mean => parts = vec![part(None, 0..widths.common + widths.own)],
+            Output::Common => {}
+            Output::Mean => parts = vec![part(None, 0..widths.common + widths.own)],
         }
         let mut vectors = Vec::new();
         for node in 0..task.network.nodes().len() {
             self.push_row(node, widths, &views, &mut vectors);
         }
-        Found { vectors, parts, warnings: vec![RECONSTRUCTED.into()] }
+        let warnings = vec![Warning::new(WarningKind::Settings, RECONSTRUCTED)];
+        Found { vectors, parts, warnings, ..Found::default() }
     }
 
     fn push_row(&self, node: usize, widths: Widths, views: &[&Trained<'_>], vectors: &mut Vec<f32>) {
@@ -282,12 +277,12 @@ impl MtneC {
             None => vectors.extend(zeros(widths.common)),
         }
         match self.give {
-            Give::Common => {}
-            Give::All => views.iter().for_each(|view| match view.has(node) {
+            Output::Common => {}
+            Output::All => views.iter().for_each(|view| match view.has(node) {
                 true => vectors.extend_from_slice(&view.vectors.table.row(node)[widths.common..]),
                 false => vectors.extend(zeros(widths.own)),
             }),
-            Give::Mean => vectors.extend((widths.common..widths.common + widths.own).map(|column| {
+            Output::Mean => vectors.extend((widths.common..widths.common + widths.own).map(|column| {
                 let sum: f32 = with.iter().map(|view| view.vectors.table.row(node)[column]).sum();
                 sum / with.len().max(1) as f32
             })),
@@ -295,13 +290,13 @@ impl MtneC {
     }
 }
 
-/// Gives a view the common columns as the view before it left them.
-fn hand_on(views: &mut [Trained<'_>], at: usize, widths: Widths) {
+/// Copies the common columns of the previous view to a view.
+fn copy_from_previous(views: &mut [Trained<'_>], at: usize, widths: Widths) {
     let before = (at + views.len() - 1) % views.len();
     let Ok([to, from]) = views.get_disjoint_mut([at, before]) else { return };
-    to.vectors.adopt(&from.vectors, widths);
+    to.vectors.copy_common(&from.vectors, widths);
     if let (Some(to), Some(from)) = (&mut to.contexts, &from.contexts) {
-        to.adopt(from, widths);
+        to.copy_common(from, widths);
     }
 }
 

@@ -1,8 +1,8 @@
-//! NetMF, and the two plainest ways to use it on several views.
+//! NetMF, and two simple ways to use it on several views.
 //!
-//! NetMF explains a view's `M = log(max(X, 1))` by its leading singular vectors, `M ~ U S Vᵀ`, and embeds nodes as
-//! `U S^(1/2)`. `netmf-sum` does this to the sum of all views' matrices; `netmf-concat` shares the columns out over
-//! the views and puts their embeddings side by side.
+//! NetMF approximates `M = log(max(X, 1))` of a view by its leading singular vectors, `M ~ U S Vᵀ`, and embeds nodes as
+//! `U S^(1/2)`. `netmf-sum` factorizes the sum of the matrices of all views; `netmf-concat` divides the columns among the
+//! views and concatenates their embeddings.
 //!
 //! Invariant: vectors follow from the matrices alone, not from the seed; the entry of the largest magnitude in each
 //! column is positive. Columns beyond the rank are zero.
@@ -10,27 +10,29 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use serde::{Deserialize, Serialize};
-
-use super::boostne::Nmf;
-use super::near::Near;
-use super::{Found, Rival, Task, each_view};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Tiles;
 use manyview_base::linalg::svd::{Svd, truncated};
-use manyview_base::named;
-use manyview_core::config::{Preset, largest_remainder};
+use manyview_base::message::option_value;
+use manyview_base::{named, settings};
+use manyview_core::method::{Found, MemoryLike, Method, Task};
+use manyview_core::mnmf::largest_remainder;
+use manyview_core::preset::{Preset, largest_dim};
+use manyview_core::proximity;
 
-/// Enough for an error as low as that of seven power iterations, on networks of some thousand nodes.
+use crate::boostne::Nmf;
+use crate::{default_or, each_view, proximity_matrices};
+
+/// The default: on networks of some thousand nodes, its error is as low as that of seven power iterations.
 const ITERATIONS: usize = 5;
 
-/// More blocks than these would be a dense decomposition by other means.
-const MOST_ITERATIONS: usize = 1000;
+/// More blocks than this would be a dense decomposition.
+const MOST_ITERATIONS: f64 = 1000.0;
 
-/// Share of the work that the proximity takes, about.
+/// The approximate share of the time that the proximity takes.
 const PROXIMITY: f64 = 0.3;
 
-/// What NetMF makes of a view's matrix.
+/// How NetMF factorizes the matrix of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factor {
     /// Singular vectors.
@@ -42,51 +44,54 @@ pub enum Factor {
 
 named! { Factor:
     Svd = "svd", "singular vectors, as published";
-    Nmf = "nmf", "one non-negative factorization, which is boostne with one stage";
+    Nmf = "nmf", "one non-negative factorization, the same as boostne with one stage";
 }
 
-/// Settings of NetMF.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NetMf {
-    /// Which pairs of nodes count as near.
-    #[serde(flatten)]
-    pub near: Near,
-    /// What is made of the matrix.
-    pub factor: Factor,
-    /// Blocks of the Krylov iteration beyond those that hold the columns: more make the last columns more exact.
-    pub iterations: usize,
-}
-
-/// Settings of NetMF of the sum of all views.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NetMfSum {
-    /// Which pairs of nodes count as near.
-    #[serde(flatten)]
-    pub near: Near,
-    /// As in [`NetMf`].
-    pub iterations: usize,
-}
-
-/// Settings of NetMF of each view, `dim` columns in all.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NetMfConcat {
-    /// Which pairs of nodes count as near.
-    #[serde(flatten)]
-    pub near: Near,
-    /// As in [`NetMf`].
-    pub iterations: usize,
-}
-
-fn check_iterations(iterations: usize) -> Result<()> {
-    if iterations > MOST_ITERATIONS {
-        return Err(Error::config(format!(
-            "iterations = {iterations} is more than {MOST_ITERATIONS}; the usual choice is {ITERATIONS}"
-        )));
+settings! {
+    /// Settings of NetMF.
+    pub struct NetMf {
+        /// The number of columns per view.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// How the matrix is factorized.
+        factor: Factor = Factor::Svd;
+        /// The number of blocks of the Krylov iteration beyond those that are needed for the columns; more blocks make
+        /// the last columns more accurate.
+        iterations: usize = ITERATIONS => at_most(MOST_ITERATIONS).hint("the usual choice is 5");
+    } with {
+        /// How near two nodes are.
+        proximity: proximity::Settings = proximity::Settings::default();
     }
-    Ok(())
 }
 
-/// `U S^(1/2)` of the sum of some matrices.
+settings! {
+    /// Settings of NetMF on the sum of all views.
+    pub struct NetMfSum {
+        /// The number of columns of the embedding.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// The number of blocks of the Krylov iteration beyond those that are needed for the columns; more blocks make
+        /// the last columns more accurate.
+        iterations: usize = ITERATIONS => at_most(MOST_ITERATIONS).hint("the usual choice is 5");
+    } with {
+        /// How near two nodes are.
+        proximity: proximity::Settings = proximity::Settings::default();
+    }
+}
+
+settings! {
+    /// Settings of NetMF on each view, with `dim` columns in total.
+    pub struct NetMfConcat {
+        /// The number of columns of the embedding, which are divided equally among the views.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// The number of blocks of the Krylov iteration beyond those that are needed for the columns; more blocks make
+        /// the last columns more accurate.
+        iterations: usize = ITERATIONS => at_most(MOST_ITERATIONS).hint("the usual choice is 5");
+    } with {
+        /// How near two nodes are.
+        proximity: proximity::Settings = proximity::Settings::default();
+    }
+}
+
+/// Computes `U S^(1/2)` of the sum of some matrices.
 fn embed(matrices: &[&Tiles<f32>], iterations: usize, task: &mut Task<'_, '_>) -> Result<Vec<f32>> {
     let done = AtomicU64::new(0f64.to_bits());
     let dim = task.dim;
@@ -111,124 +116,114 @@ fn scaled(svd: &Svd) -> Vec<f32> {
     (0..svd.left.rows()).flat_map(row).collect()
 }
 
-/// NetMF of one view, `task.dim` columns.
-fn fit_view(near: &Near, iterations: usize, view: usize, task: &mut Task<'_, '_>) -> Result<Found> {
-    let matrix = near.matrix(&task.network.views()[view], &mut task.part(None, 0.0..PROXIMITY))?;
+/// Embeds one view by singular vectors, in `task.dim` columns.
+fn run_on_view(
+    proximity: proximity::Settings,
+    iterations: usize,
+    view: usize,
+    task: &mut Task<'_, '_>,
+) -> Result<Found> {
+    let view = &task.network.views()[view];
+    let matrix = proximity_matrices::of_view(proximity, view, &mut task.part(None, 0.0..PROXIMITY))?;
     let vectors = embed(&[&matrix], iterations, &mut task.part(None, PROXIMITY..1.0))?;
     Ok(Found { vectors, ..Found::default() })
 }
 
-impl Default for NetMf {
-    fn default() -> Self {
-        NetMf { near: Near::of(Preset::Default), factor: Factor::Svd, iterations: ITERATIONS }
-    }
-}
-
-impl Rival for NetMf {
-    fn paper() -> Self {
-        NetMf { near: Near::of(Preset::Paper), ..NetMf::default() }
+impl Method for NetMf {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        default_or(NetMf { proximity: proximity_matrices::of_paper(), ..NetMf::default() }, preset)
     }
 
-    fn check(&self) -> Result<()> {
-        self.near.check()?;
-        check_iterations(self.iterations)
+    fn dim(&self) -> usize {
+        self.dim
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
-        let Near { window, negative } = self.near;
-        let nmf = Nmf { window, negative, ..Nmf::of(Preset::Default) };
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         each_view(task, |view, task| match self.factor {
-            Factor::Svd => fit_view(&self.near, self.iterations, view, task),
-            Factor::Nmf => nmf.fit_view(1, view, task),
+            Factor::Svd => run_on_view(self.proximity, self.iterations, view, task),
+            Factor::Nmf => Nmf::default().run_on_view(self.proximity, 1, view, task),
         })
     }
 
-    fn proximity(&self) -> Option<(usize, f64)> {
-        Some((self.near.window, self.near.negative))
+    fn memory_like(&self, views: usize) -> Option<MemoryLike> {
+        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, true))
     }
 }
 
-impl Default for NetMfSum {
-    fn default() -> Self {
-        NetMfSum { near: Near::of(Preset::Default), iterations: ITERATIONS }
-    }
-}
-
-impl Rival for NetMfSum {
-    fn paper() -> Self {
-        NetMfSum { near: Near::of(Preset::Paper), ..NetMfSum::default() }
+impl Method for NetMfSum {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        default_or(NetMfSum { proximity: proximity_matrices::of_paper(), ..NetMfSum::default() }, preset)
     }
 
-    fn check(&self) -> Result<()> {
-        self.near.check()?;
-        check_iterations(self.iterations)
+    fn dim(&self) -> usize {
+        self.dim
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
-        let matrices = self.near.matrices(&mut task.part(None, 0.0..PROXIMITY))?;
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+        let mut first = task.part(None, 0.0..PROXIMITY);
+        let matrices = proximity_matrices::of_all_views(self.proximity, &mut first)?;
         let parts: Vec<&Tiles<f32>> = matrices.iter().collect();
         let vectors = embed(&parts, self.iterations, &mut task.part(None, PROXIMITY..1.0))?;
         Ok(Found { vectors, ..Found::default() })
     }
 
-    fn proximity(&self) -> Option<(usize, f64)> {
-        Some((self.near.window, self.near.negative))
+    fn memory_like(&self, views: usize) -> Option<MemoryLike> {
+        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, false))
     }
 }
 
-impl Default for NetMfConcat {
-    fn default() -> Self {
-        NetMfConcat { near: Near::of(Preset::Default), iterations: ITERATIONS }
-    }
-}
-
-impl Rival for NetMfConcat {
-    fn paper() -> Self {
-        NetMfConcat { near: Near::of(Preset::Paper), ..NetMfConcat::default() }
+impl Method for NetMfConcat {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        let proximity = proximity_matrices::of_paper();
+        default_or(NetMfConcat { proximity, ..NetMfConcat::default() }, preset)
     }
 
-    fn check(&self) -> Result<()> {
-        self.near.check()?;
-        check_iterations(self.iterations)
+    fn dim(&self) -> usize {
+        self.dim
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let (dim, views) = (task.dim, task.network.views().len());
         if dim < views {
             return Err(Error::config(format!(
-                "dim = {dim} is too small for {views} views: netmf-concat needs a column for each"
+                "{} is too small for {views} views: netmf-concat needs at least one column per view",
+                option_value("dim", dim)
             )));
         }
         let columns = largest_remainder(dim, &vec![1.0; views], 1);
         each_view(task, |view, task| {
             task.dim = columns[view];
-            fit_view(&self.near, self.iterations, view, task)
+            run_on_view(self.proximity, self.iterations, view, task)
         })
     }
 
-    fn proximity(&self) -> Option<(usize, f64)> {
-        Some((self.near.window, self.near.negative))
+    fn memory_like(&self, views: usize) -> Option<MemoryLike> {
+        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, false))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Method, Model, tests::network};
+    use crate::BoostNe;
+    use crate::tests::{fit, network, try_fit};
     use manyview_base::linalg::eigen;
-    use serde_json::{Map, Value, json};
+    use manyview_base::parallel::Pool;
+    use manyview_core::method::Progress;
+    use serde_json::json;
 
-    fn model(method: Method, settings: Value) -> Model {
-        let Value::Object(settings) = settings else { panic!("an object") };
-        Model::new(method, Preset::Default, &settings).unwrap()
+    fn netmf(dim: usize) -> NetMf {
+        NetMf { dim, ..NetMf::default() }
     }
 
     /// M of a view of the test network, dense.
     fn dense(view: usize) -> Vec<f64> {
-        let (network, pool) = (network(), manyview_base::parallel::Pool::new(Some(1)).unwrap());
-        let mut nobody = |_: &super::super::Progress<'_>| ControlFlow::Continue(());
-        let mut task = Task::new(&network, 1, 0, &pool, None, &mut nobody);
-        let matrix = Near::of(Preset::Default).matrix(&network.views()[view], &mut task).unwrap().to_csr();
+        let (network, pool) = (network(), Pool::new(Some(1)).unwrap());
+        let mut go_on = |_: &Progress<'_>| ControlFlow::Continue(());
+        let mut task = Task::new(&network, 1, 0, &pool, None, &mut go_on);
+        let view = &network.views()[view];
+        let matrix =
+            proximity_matrices::of_view(proximity::Settings::default(), view, &mut task).unwrap().to_csr();
         let mut dense = vec![0.0; matrix.rows() * matrix.cols()];
         for row in 0..matrix.rows() {
             for (&col, &value) in matrix.row(row).0.iter().zip(matrix.row(row).1) {
@@ -262,7 +257,7 @@ mod tests {
     fn netmf_is_the_dense_decomposition() {
         for dim in [5, 40] {
             let network = network().only(1);
-            let found = model(Method::NetMf, json!({"dim": dim})).fit(&network).unwrap().embedding;
+            let found = fit(&netmf(dim), &network).embedding;
             check_against_dense(&found, &dense(1));
             for col in 0..dim {
                 let column = (0..found.rows()).map(|row| found.row(row)[col]);
@@ -276,32 +271,32 @@ mod tests {
     fn the_sum_is_the_dense_decomposition_of_the_sum() {
         let sum: Vec<f64> =
             dense(0).iter().zip(dense(1)).zip(dense(2)).map(|((a, b), c)| a + b + c).collect();
-        let found = model(Method::NetMfSum, json!({"dim": 7})).fit(&network()).unwrap().embedding;
+        let found = fit(&NetMfSum { dim: 7, ..NetMfSum::default() }, &network()).embedding;
         check_against_dense(&found, &sum);
     }
 
     #[test]
     fn concatenated_columns_are_those_of_each_view() {
         let network = network();
-        let found = model(Method::NetMfConcat, json!({"dim": 8})).fit(&network).unwrap().embedding;
+        let concat = |dim: usize| NetMfConcat { dim, ..NetMfConcat::default() };
+        let found = fit(&concat(8), &network).embedding;
         let widths: Vec<usize> = found.parts().iter().map(|part| part.columns.len()).collect();
         assert_eq!(widths, [3, 3, 2]);
         for (view, part) in found.parts().iter().enumerate() {
             assert_eq!(part.view.as_deref(), Some(&*network.views()[view].name));
-            let alone = model(Method::NetMf, json!({"dim": part.columns.len()}));
-            let alone = alone.fit(&network.only(view)).unwrap().embedding;
+            let alone = fit(&netmf(part.columns.len()), &network.only(view)).embedding;
             for row in 0..found.rows() {
                 assert_eq!(&found.row(row)[part.columns.clone()], alone.row(row));
             }
         }
-        let told = model(Method::NetMfConcat, json!({"dim": 2})).fit(&network).unwrap_err().to_string();
+        let told = try_fit(&concat(2), &network).unwrap_err().to_string();
         assert!(told.contains("dim = 2 is too small for 3 views"), "{told}");
     }
 
     #[test]
     fn columns_beyond_the_rank_and_nodes_without_edges_are_zero() {
         let network = network();
-        let found = model(Method::NetMf, json!({"dim": 45})).fit(&network).unwrap().embedding;
+        let found = fit(&netmf(45), &network).embedding;
         for (view, of) in network.views().iter().enumerate() {
             let columns = 45 * view..45 * (view + 1);
             for row in 0..found.rows() {
@@ -319,24 +314,29 @@ mod tests {
     #[test]
     fn with_nmf_it_is_boostne_with_one_stage() {
         let network = network();
-        let ours = model(Method::NetMf, json!({"dim": 5, "factor": "nmf"})).fit(&network).unwrap();
-        let theirs = model(Method::BoostNe, json!({"dim": 5, "stages": 1})).fit(&network).unwrap();
+        let ours = fit(&NetMf { factor: Factor::Nmf, ..netmf(5) }, &network);
+        let theirs = fit(&BoostNe { dim: 5, stages: 1, ..BoostNe::default() }, &network);
         assert_eq!(ours.embedding, theirs.embedding);
+    }
+
+    fn check_refused<M: Method>() {
+        for (name, value, message) in [
+            ("window", json!(0), "window = 0: expected a whole number of at least 1"),
+            ("negative", json!(-1.0), "negative = -1: expected a number above 0"),
+            ("iterations", json!(5000), "iterations = 5000: expected a whole number of at most 1000"),
+        ] {
+            let error = M::default().set(name, &value).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
     }
 
     #[test]
     fn senseless_settings_are_refused() {
-        for method in [Method::NetMf, Method::NetMfSum, Method::NetMfConcat] {
-            for (settings, told) in [
-                (json!({"window": 0}), "window = 0"),
-                (json!({"negative": -1.0}), "negative = -1"),
-                (json!({"iterations": 5000}), "iterations = 5000 is more than 1000; the usual choice is 5"),
-            ] {
-                let error = model(method, settings).check().unwrap_err().to_string();
-                assert!(error.contains(told), "{error}");
-            }
-        }
-        let paper = Model::new(Method::NetMf, Preset::Paper, &Map::new()).unwrap();
-        assert_eq!(serde_json::to_value(paper).unwrap()["negative"], json!(5.0));
+        check_refused::<NetMf>();
+        check_refused::<NetMfSum>();
+        check_refused::<NetMfConcat>();
+        let near = proximity::Settings { window: 0, ..proximity::Settings::default() };
+        assert!(NetMf { proximity: near, ..netmf(5) }.check().is_err());
+        assert_eq!(NetMf::of_preset(Preset::Paper).unwrap().proximity.negative, 5.0);
     }
 }

@@ -1,63 +1,62 @@
-//! PTE: edges of all views predict their targets, and a node has one target vector for all views.
+//! PTE: the source of an edge predicts its target; each node has one target vector for all views.
 //!
-//! `L = - sum_k sum_(u,v) in E_k w_uv log p_k(v | u)`, `p_k(v | u) ~ exp(c_u x_v)`: second-order LINE on every view, with the
-//! table x, the embedding, in common. Negatives of a view are drawn by what comes into nodes there, to the power of 3/4;
-//! one that is the target itself is skipped. Every view trains on the same number of edges, whatever its size.
+//! `L = - sum_k sum_(u,v) in E_k w_uv log p_k(v | u)`, `p_k(v | u) ~ exp(c_u x_v)`: second-order LINE on every view, where
+//! all views share the table x, which is the embedding. Negative samples of a view are drawn by the weight of the nodes'
+//! incoming edges in the view, to the power of 3/4; a sample that is the target itself is skipped. Every view trains on
+//! the same number of edges, whatever its size.
 //!
 //! After Tang, Qu and Mei (2015), without their network of labels: unsupervised.
 
-use serde::{Deserialize, Serialize};
-
-use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate, samples_of};
-use super::{Found, Rival, Task};
-use crate::sgd::{Clash, Corpus, Negatives, Noise, Pair, Parts, Table, Tables, Training, train};
 use manyview_base::error::Result;
-use manyview_base::named;
+use manyview_base::{named, settings};
+use manyview_core::method::{Found, Method, Task};
+use manyview_core::preset::{Preset, largest_dim};
 
-/// Settings of PTE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pte {
-    /// Edges to train on, over all views together; when not given, 2,500 for each node.
-    pub samples: Option<usize>,
-    /// Negatives for each edge.
-    pub negative: usize,
-    /// The first rate; it falls linearly.
-    pub rate: f64,
-    /// Whether a node has one source vector for all views.
-    pub sources: Sources,
+use crate::default_or;
+use crate::edges::{Edges, MOST_SAMPLES, Turns, Weights, add_shares, by_name, line_rate, samples_of};
+use crate::sgd::{Clash, Corpus, Negatives, Noise, Pair, Parts, Table, Tables, Training, train};
+
+settings! {
+    /// Settings of PTE.
+    pub struct Pte {
+        /// The number of columns of the embedding.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// The number of edges to train on, of all views together.
+        samples: Option<usize> = None
+            => at_least(1.0).at_most(MOST_SAMPLES).absent("2,500 per node").hint("the usual choice is 2,500 per node");
+        /// The number of negative samples per edge.
+        negative: usize = 5 => at_least(1.0).at_most(1000.0).hint("the usual choice is 5");
+        /// The initial learning rate; it decreases linearly.
+        rate: f64 = 0.025 => above(0.0).at_most(1.0).hint("the usual choice is 0.025");
+        /// Whether views share the source vectors of nodes.
+        sources: Sources = Sources::Shared;
+    }
 }
 
 /// Which views share source vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sources {
-    /// All: what the original program does where views have the same nodes.
+    /// All views, as in the original program when views have the same nodes.
     Shared,
-    /// None: the original's own networks have words in common, and each its own contexts.
+    /// None, as in the original's own networks, which share words and have separate contexts.
     PerView,
 }
 
 named! { Sources:
-    Shared = "shared", "one source vector for a node in all views";
-    PerView = "per-view", "a source vector for a node in each view";
+    Shared = "shared", "one source vector per node for all views";
+    PerView = "per-view", "a separate source vector per node in each view";
 }
 
-impl Default for Pte {
-    fn default() -> Self {
-        Pte { samples: None, negative: 5, rate: 0.025, sources: Sources::Shared }
-    }
-}
-
-impl Rival for Pte {
-    fn paper() -> Self {
-        Pte { samples: Some(300_000_000), ..Pte::default() }
+impl Method for Pte {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        default_or(Pte { samples: Some(300_000_000), ..Pte::default() }, preset)
     }
 
-    fn check(&self) -> Result<()> {
-        edges::check_samples(self.samples)?;
-        edges::check(self.negative, self.rate)
+    fn dim(&self) -> usize {
+        self.dim
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let trained = self.train(task)?;
         let keep = |node: usize| trained.coming[node] > 0.0;
         Ok(Found { vectors: trained.targets.to_vec(keep), ..Found::default() })
@@ -67,14 +66,14 @@ impl Rival for Pte {
 /// The tables after training.
 struct Trained {
     targets: Table,
-    #[cfg_attr(not(test), expect(dead_code, reason = "only tests look at the other side"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests read the source vectors"))]
     sources: Vec<Table>,
-    /// What comes into each node, over all views.
+    /// The weight of the incoming edges of each node in all views; each view counts the same.
     coming: Vec<f64>,
 }
 
 impl Pte {
-    /// As many edges of each view.
+    /// Returns the edges to train on: the same number of each view.
     fn corpora<'a>(
         &self,
         views: &'a [Edges<'_>],
@@ -135,16 +134,17 @@ mod tests {
     use crate::tests::network;
     use manyview_base::parallel::Pool;
     use manyview_base::random::Key;
+    use manyview_core::method::Progress;
     use manyview_data::Network;
     use manyview_data::network::{Duplicates, NetworkBuilder};
 
     fn trained(network: &Network, dim: usize, settings: &Pte) -> Trained {
         let pool = Pool::new(Some(2)).unwrap();
-        let mut go_on = |_: &super::super::Progress<'_>| ControlFlow::Continue(());
+        let mut go_on = |_: &Progress<'_>| ControlFlow::Continue(());
         settings.train(&mut Task::new(network, dim, 5, &pool, None, &mut go_on)).unwrap()
     }
 
-    /// All pairs of six nodes, with weights from 1 to 4; two views of them that differ.
+    /// Views that have all pairs of six nodes as edges, with different weights from 1 to 4.
     fn complete(views: usize) -> Network {
         let mut builder = NetworkBuilder::with_nodes((0..6).map(|node| node.to_string())).unwrap();
         for view in 0..views {
@@ -156,11 +156,17 @@ mod tests {
         builder.build().unwrap()
     }
 
-    /// Where the gradient vanishes: `c_u x_v = log(w_uv Q / (b (d_u - w_uv) q_v))`, with `q_v = d_v^0.75` and Q their sum;
+    /// The gradient vanishes where `c_u x_v = log(w_uv Q / (b (d_u - w_uv) q_v))`, with `q_v = d_v^0.75` and Q their sum;
     /// `d_u - w_uv`, because a negative that is the target is skipped.
     #[test]
     fn products_go_to_the_optimum() {
-        let settings = Pte { samples: Some(3_000_000), negative: 3, rate: 0.05, sources: Sources::PerView };
+        let settings = Pte {
+            samples: Some(3_000_000),
+            negative: 3,
+            rate: 0.05,
+            sources: Sources::PerView,
+            ..Pte::default()
+        };
         let network = complete(1);
         let found = trained(&network, 8, &settings);
         let adjacency = &network.views()[0].adjacency;
@@ -177,14 +183,14 @@ mod tests {
         }
     }
 
-    /// With one view: LINE of the second order, in one go, whose contexts are the result.
+    /// With one view, PTE is second-order LINE, trained in one call, whose contexts are the result.
     #[test]
     fn one_view_is_line_of_the_second_order_with_the_tables_swapped() {
         let network = network().only(0);
         let settings = Pte { samples: Some(20_000), ..Pte::default() };
         let found = trained(&network, 8, &settings);
         let pool = Pool::new(Some(1)).unwrap();
-        let mut go_on = |_: &super::super::Progress<'_>| ControlFlow::Continue(());
+        let mut go_on = |_: &Progress<'_>| ControlFlow::Continue(());
         let task = Task::new(&network, 8, 5, &pool, None, &mut go_on);
         let key = task.view_key("edges", &network.views()[0].name);
         let parts = Parts::one(40);

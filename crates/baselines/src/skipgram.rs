@@ -1,23 +1,26 @@
-//! Skip-gram over walks: which nodes of a walk are seen together, and vectors trained on that.
+//! Skip-gram on walks: which nodes of a walk form pairs, and the vectors that are trained on these pairs.
 //!
-//! A node sees those at most w steps before and behind it. With a dynamic window, w is drawn from 1 to T for every node
-//! of every walk, so a pair t steps apart is kept with chance `(T - t + 1) / T`; else w = T.
+//! A node forms pairs with the nodes at most w steps before and after it. With a dynamic window, w is drawn from 1 to T
+//! for every position of every walk, so a pair t steps apart is kept with probability `(T - t + 1) / T`; otherwise w = T.
 
-use serde::{Deserialize, Serialize};
+use manyview_base::error::{Error, Result};
+use manyview_base::message::option_value;
+use manyview_base::random::{Key, Stream, unit_f64};
+use manyview_base::{named, settings};
+use manyview_core::method::Task;
 
-use super::Task;
-use super::walks::Walks;
 use crate::sgd::{
     Clash, Corpus, Negatives, Noise, Pair, Parts, Rate, Table, Tables, Training, Tree, train, train_in_order,
 };
-use manyview_base::error::{Error, Result};
-use manyview_base::named;
-use manyview_base::random::{Key, Stream, unit_f64};
+use crate::walks::Walks;
 
-/// Pairs that are made together.
+/// The approximate number of pairs in a block.
 const BLOCK_PAIRS: f64 = 4096.0;
 
-/// What a walk's pairs are trained with.
+/// The share of the time that counting the nodes takes.
+const COUNTING: f64 = 0.02;
+
+/// What the pairs of a walk are trained with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Softmax {
     /// Negative sampling.
@@ -30,78 +33,53 @@ pub enum Softmax {
 }
 
 named! { Softmax:
-    Negative = "negative", "against a few random nodes for each pair";
-    Hierarchical = "hierarchical", "along the turns of a Huffman tree, on one thread";
-    Both = "both", "each pair both ways, as the published code of DeepWalk does, on one thread";
+    Negative = "negative", "negative sampling: each pair against a few random nodes";
+    Hierarchical = "hierarchical", "the hierarchical softmax, along a Huffman tree; on one thread";
+    Both = "both", "both for each pair, as in the published code of DeepWalk; on one thread";
 }
 
-/// Settings of walks and of the training on them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SkipGram {
-    /// Walks from each node.
-    pub walks: usize,
-    /// Nodes of a walk.
-    pub length: usize,
-    /// Steps between two nodes that count as seen together, at most.
-    pub window: usize,
-    /// Whether the window of each place in a walk is drawn, from 1 to `window`.
-    pub dynamic_window: bool,
-    /// Random nodes that each pair is set against.
-    pub negative: usize,
-    /// Times that all walks are trained on.
-    pub epochs: usize,
-    /// Size of the first steps; the last are of size 0.0001.
-    pub rate: f64,
-    /// What pairs are trained with.
-    pub softmax: Softmax,
-    /// Nodes of a larger share of all walks than this are left out at random, as in word2vec; 0 keeps all.
-    pub subsample: f64,
-    /// Whether edges are taken by weight.
-    pub weighted: bool,
-}
-
-impl Default for SkipGram {
-    fn default() -> Self {
-        SkipGram {
-            walks: 10,
-            length: 40,
-            window: 10,
-            dynamic_window: true,
-            negative: 5,
-            epochs: 1,
-            rate: 0.025,
-            softmax: Softmax::Negative,
-            subsample: 0.0,
-            weighted: false,
-        }
+settings! {
+    /// Settings of walks and of the training on them.
+    pub struct SkipGram {
+        /// The number of walks from each node.
+        walks: usize = 10 => at_least(1.0).hint("the papers use 80");
+        /// The number of nodes of a walk.
+        length: usize = 40 => at_least(2.0).hint("the papers use 40");
+        /// The largest number of steps between two nodes of a walk that form a pair.
+        window: usize = 10 => at_least(1.0).hint("the papers use 10");
+        /// Whether the window of each position in a walk is drawn at random, from 1 to `window`.
+        dynamic_window: bool = true;
+        /// The number of negative samples per pair.
+        negative: usize = 5 => hint("the usual choice is 5");
+        /// The number of epochs: how often all walks are trained on.
+        epochs: usize = 1 => at_least(1.0).hint("1 is usual where there are many walks");
+        /// The initial learning rate; it decreases linearly to 0.0001.
+        rate: f64 = 0.025 => above(0.0).at_most(1.0).hint("the usual choice is 0.025");
+        /// What pairs are trained with.
+        softmax: Softmax = Softmax::Negative;
+        /// The subsampling threshold: nodes that make up a larger share of all walks are dropped at random, as in
+        /// word2vec. 0 keeps all nodes.
+        subsample: f64 = 0.0 => at_least(0.0).below(1.0).hint("use 0 to keep all nodes, or a value such as 0.001");
+        /// Whether walks choose edges in proportion to their weights.
+        weighted: bool = false;
     }
 }
 
 impl SkipGram {
-    pub(super) fn check(&self) -> Result<()> {
-        let at_least = |name: &str, value: usize, least: usize, usual: &str| {
-            let told = || format!("{name} = {value} is too small: at least {least}; {usual}");
-            if value < least { Err(Error::config(told())) } else { Ok(()) }
-        };
-        at_least("walks", self.walks, 1, "the papers use 80")?;
-        at_least("length", self.length, 2, "a walk of one node has no pairs; the papers use 40")?;
-        at_least("window", self.window, 1, "the papers use 10")?;
-        at_least("epochs", self.epochs, 1, "1 is usual where there are many walks")?;
-        if self.softmax != Softmax::Hierarchical {
-            at_least("negative", self.negative, 1, "the usual choice is 5")?;
-        }
-        check_rate(self.rate)?;
-        if !(0.0..1.0).contains(&self.subsample) {
-            let subsample = self.subsample;
+    /// Checks the rules between settings.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.negative == 0 && self.softmax != Softmax::Hierarchical {
             return Err(Error::config(format!(
-                "subsample = {subsample} is no share: give 0 to keep all nodes, or one such as 0.001"
+                "{} needs {}; the usual choice is 5",
+                option_value("negative", 0),
+                option_value("softmax", Softmax::Hierarchical.name())
             )));
         }
         Ok(())
     }
 
-    /// Vectors of nodes from walks. Nodes in no walk have zeros.
-    pub(super) fn fit(
+    /// Trains vectors of nodes on walks. Nodes in no walk have zero vectors.
+    pub(crate) fn run(
         &self,
         task: &mut Task<'_, '_>,
         walks: &Walks<'_>,
@@ -134,8 +112,8 @@ impl SkipGram {
         Ok(inputs.to_vec(|node| counts[node] > 0))
     }
 
-    /// All pairs of all epochs. Each epoch has the same walks; windows are drawn anew.
-    pub(super) fn corpus<'a>(
+    /// Returns the pairs of all epochs. Each epoch has the same walks; windows are drawn again.
+    pub(crate) fn corpus<'a>(
         &'a self,
         walks: &'a Walks<'_>,
         counts: &[u64],
@@ -160,7 +138,7 @@ impl SkipGram {
         Corpus { blocks: epoch_blocks * self.epochs, block_pairs: self.walk_pairs() * together as f64, fill }
     }
 
-    /// The pairs of a walk: for each node, those it sees.
+    /// Appends the pairs of a walk.
     fn pairs(&self, nodes: &[u32], stream: &mut Stream, pairs: &mut Vec<Pair>) {
         for (place, &input) in nodes.iter().enumerate() {
             let window =
@@ -172,7 +150,7 @@ impl SkipGram {
         }
     }
 
-    /// Pairs that a walk of full length has on average.
+    /// Returns the average number of pairs of a walk of full length.
     fn walk_pairs(&self) -> f64 {
         let (length, window) = (self.length as f64, self.window as f64);
         let chance = |t: f64| if self.dynamic_window { (window - t + 1.0) / window } else { 1.0 };
@@ -180,20 +158,8 @@ impl SkipGram {
     }
 }
 
-/// The part of the time that counting takes.
-const COUNTING: f64 = 0.02;
-
-/// Refuses steps that are none, or that leave all bounds.
-pub(super) fn check_rate(rate: f64) -> Result<()> {
-    if rate > 0.0 && rate <= 1.0 {
-        return Ok(());
-    }
-    Err(Error::config(format!(
-        "rate = {rate} makes no sense: above 0 and at most 1; the usual choice is 0.025"
-    )))
-}
-
-/// The chance that a node's place in a walk is kept: `sqrt(s / f) + s / f`, where f is its share of all places.
+/// Returns, for each node, the probability that a position in a walk is kept: `sqrt(s / f) + s / f`, where f is the node's
+/// share of all positions.
 fn kept(counts: &[u64], subsample: f64) -> Vec<f64> {
     let total = counts.iter().sum::<u64>() as f64;
     let chance = |&count: &u64| {

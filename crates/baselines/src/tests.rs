@@ -1,80 +1,183 @@
-//! What holds for all methods.
+//! Tests that all methods have in common, and helpers for the tests of single methods.
 
 use std::ops::ControlFlow;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::*;
-use manyview_core::Config;
+use manyview_base::error::Error;
+use manyview_core::method::{self, Fit, Method, Observer, Options, Progress};
+use manyview_core::mnmf::Mnmf;
 use manyview_data::generate::Planted;
+use manyview_data::labels::Labels;
+use manyview_data::network::Network;
 
-/// Three views of forty nodes, one of which is in no edge of the first.
-pub(super) fn network() -> Network {
+/// Three views of forty nodes, one of which has no edge in the first.
+pub(crate) fn network() -> Network {
     let planted = Planted { nodes: 40, views: 3, communities: 4, absent: 0.05, ..Planted::default() };
     planted.generate().unwrap().network().unwrap()
 }
 
-fn values(value: Value) -> Map<String, Value> {
-    let Value::Object(values) = value else { panic!("an object") };
-    values
+/// Embeds a network with seed 0.
+pub(crate) fn try_fit<M: Method>(settings: &M, network: &Network) -> Result<Fit> {
+    let options = Options { threads: Some(2), ..Options::default() };
+    method::fit(settings, "test", network, &options, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Each method with small settings that make it quick.
-fn models() -> Vec<Model> {
-    let quick = |method: Method| match method {
-        Method::NetMf | Method::NetMfSum | Method::NetMfConcat => json!({"dim": 8}),
-        Method::MultiNmf => json!({"dim": 6, "rounds": 2, "inner": 3}),
-        Method::BoostNe => json!({"dim": 8, "stages": 2, "max_iter": 10}),
-        Method::DeepWalk => json!({"dim": 4, "walks": 2, "length": 6, "window": 2}),
-        Method::Metapath2Vec => json!({"dim": 4, "walks": 2, "length": 6, "window": 2}),
-        Method::Mne => json!({"dim": 4, "walks": 2, "epochs": 2, "view_epochs": 1, "extra": 2}),
-        Method::NmfCon => json!({"dim": 4, "max_iter": 10}),
-        Method::TuckEr => json!({"dim": 6, "epochs": 2, "relation_dim": 3, "batch": 32}),
-        Method::Pte => json!({"dim": 6, "samples": 20_000}),
-        Method::MtneC => json!({"dim": 8, "samples": 20_000}),
-        Method::Mve => json!({"dim": 6, "walks": 2, "length": 10, "window": 3, "epochs": 3}),
-        Method::Mnmf => unreachable!(),
-    };
-    let others = Method::ALL.into_iter().filter(|&method| method != Method::Mnmf);
-    others.map(|method| Model::new(method, Preset::Default, &values(quick(method))).unwrap()).collect()
+/// Embeds a network with seed 0.
+pub(crate) fn fit<M: Method>(settings: &M, network: &Network) -> Fit {
+    try_fit(settings, network).unwrap()
+}
+
+/// Embeds a network on a number of threads.
+pub(crate) fn fit_on<M: Method>(settings: &M, network: &Network, seed: u64, threads: usize) -> Fit {
+    let options = Options { seed, threads: Some(threads), ..Options::default() };
+    method::fit(settings, "test", network, &options, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// Sets values by name.
+fn set<M: Method>(mut settings: M, values: &Value) -> M {
+    for (name, value) in values.as_object().unwrap() {
+        assert!(settings.set(name, value).unwrap(), "{name} is not a setting");
+    }
+    settings
+}
+
+/// A method of any type, with small settings that make it fast.
+trait AnyMethod {
+    fn name(&self) -> &'static str;
+    fn dim(&self) -> usize;
+    fn fit(&self, network: &Network, seed: u64, threads: usize) -> Fit;
+    fn fit_watched(&self, network: &Network, observer: &mut Observer<'_>) -> Result<Fit>;
+    fn fingerprint(&self, preset: Preset, values: &Value, labels: &Labels, network: &Network) -> u64;
+    fn check_settings(&self);
+}
+
+struct Quick<M> {
+    name: &'static str,
+    values: Value,
+    settings: M,
+}
+
+fn quick<M: Method + 'static>(name: &'static str, values: Value) -> Box<dyn AnyMethod> {
+    Box::new(Quick { name, settings: set(M::default(), &values), values })
+}
+
+fn methods() -> Vec<Box<dyn AnyMethod>> {
+    vec![
+        quick::<DeepWalk>("deepwalk", json!({"dim": 8, "walks": 2, "length": 6, "window": 2})),
+        quick::<NetMf>("netmf", json!({"dim": 8, "negative": 1.5})),
+        quick::<BoostNe>("boostne", json!({"dim": 8, "stages": 2, "max_iter": 10, "negative": 1.5})),
+        quick::<Pte>("pte", json!({"dim": 8, "samples": 20_000})),
+        quick::<Metapath2Vec>(
+            "metapath2vec",
+            json!({"dim": 8, "walks": 2, "length": 6, "window": 2, "epochs": 2}),
+        ),
+        quick::<NmfCon>("nmf-con", json!({"dim": 8, "max_iter": 10, "negative": 1.5})),
+        quick::<Mne>("mne", json!({"dim": 8, "walks": 2, "epochs": 2, "view_epochs": 1, "extra": 2})),
+        quick::<MultiNmf>(
+            "multinmf",
+            json!({"dim": 8, "rounds": 2, "inner": 3, "starts": 2, "negative": 1.5}),
+        ),
+        quick::<TuckEr>("tucker", json!({"dim": 8, "epochs": 2, "relation_dim": 3, "batch": 32})),
+        quick::<MtneC>("mtne-c", json!({"dim": 8, "samples": 20_000})),
+        quick::<Mve>("mve", json!({"dim": 8, "walks": 2, "length": 10, "window": 3, "epochs": 3})),
+        quick::<NetMfSum>("netmf-sum", json!({"dim": 8, "negative": 1.5})),
+        quick::<NetMfConcat>("netmf-concat", json!({"dim": 8, "negative": 1.5})),
+    ]
+}
+
+impl<M: Method> AnyMethod for Quick<M> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn dim(&self) -> usize {
+        self.settings.dim()
+    }
+
+    fn fit(&self, network: &Network, seed: u64, threads: usize) -> Fit {
+        fit_on(&self.settings, network, seed, threads)
+    }
+
+    fn fit_watched(&self, network: &Network, observer: &mut Observer<'_>) -> Result<Fit> {
+        method::fit(&self.settings, self.name, network, &Options::default(), observer)
+    }
+
+    fn fingerprint(&self, preset: Preset, values: &Value, labels: &Labels, network: &Network) -> u64 {
+        let settings = set(set(M::of_preset(preset).unwrap(), &self.values), values);
+        let options = Options { labels: Some(labels), ..Options::default() };
+        let go_on = &mut |_: &Progress<'_>| ControlFlow::Continue(());
+        fingerprint(&method::fit(&settings, self.name, network, &options, go_on).unwrap())
+    }
+
+    fn check_settings(&self) {
+        let name = self.name;
+        let paper = M::of_preset(Preset::Paper).unwrap();
+        paper.check().unwrap();
+        assert_eq!(M::of_preset(Preset::Default), Some(M::default()), "{name}");
+        assert_eq!(M::of_preset(Preset::Authors), None, "{name}");
+        let list = self.settings.describe();
+        assert_eq!((list[0].name, self.dim()), ("dim", 8), "{name}");
+        let mut again = paper;
+        for setting in &list {
+            assert!(again.set(setting.name, &setting.default).unwrap(), "{name}: {}", setting.name);
+        }
+        assert_eq!(again, self.settings, "{name}");
+        assert!(!again.set("color", &json!(1)).unwrap(), "{name}");
+        let expected = "expected a whole number from 1 to 1048576; the usual choice is 256";
+        for (value, text) in [(json!("x"), "x"), (json!(0), "0"), (json!(-1), "-1"), (json!(2.5), "2.5")] {
+            let error = again.set("dim", &value).unwrap_err().to_string();
+            assert_eq!(error, format!("dim = {text}: {expected}"), "{name}");
+        }
+    }
+}
+
+/// FNV-1a over the bits of the vectors.
+fn fingerprint(fit: &Fit) -> u64 {
+    let bytes = fit.embedding.values().iter().flat_map(|value| value.to_bits().to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[test]
-fn names_and_settings_go_both_ways() {
-    for model in models() {
-        let method = model.method();
-        assert_eq!(Method::from_name(method.name()), Some(method));
-        let again = values(serde_json::to_value(&model).unwrap());
-        assert_eq!(Model::new(method, Preset::Paper, &again).unwrap(), model);
-        let paper = Model::new(method, Preset::Paper, &Map::new()).unwrap();
-        paper.check().unwrap();
-        let told = Model::new(method, Preset::Default, &values(json!({"color": 1}))).unwrap_err().to_string();
-        assert!(
-            told.starts_with(&format!("{} has no setting \"color\"; it has dim", method.name())),
-            "{told}"
-        );
-        let told = Model::new(method, Preset::Default, &values(json!({"dim": "x"}))).unwrap_err().to_string();
-        assert!(told.starts_with("dim = \"x\" is not a whole number"), "{told}");
-        let told = Model::new(method, Preset::Authors, &Map::new()).unwrap_err().to_string();
-        assert!(told.contains("has no preset \"authors\""), "{told}");
-        let told = Model { dim: 0, ..model }.check().unwrap_err().to_string();
-        assert!(told.starts_with("dim = 0"), "{told}");
+fn settings_are_read_and_written_by_name() {
+    methods().iter().for_each(|method| method.check_settings());
+}
+
+#[test]
+fn values_that_do_not_fit_are_refused() {
+    fn check<M: Method>(name: &str, value: Value, expected: &str) {
+        let error = M::default().set(name, &value).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
     }
+    check::<NetMf>("dim", json!(null), "dim = null: expected a whole number");
+    check::<NetMf>("factor", json!("foo"), "factor = foo: expected one of svd, nmf");
+    check::<NetMf>("factor", json!(3), "factor = 3: expected one of svd, nmf");
+    check::<NetMf>("negative", json!("x"), "negative = x: expected a number above 0");
+    check::<DeepWalk>("walks", json!(1.5), "walks = 1.5: expected a whole number of at least 1");
+    check::<DeepWalk>("weighted", json!(3), "weighted = 3: expected true or false");
+    check::<DeepWalk>("softmax", json!("x"), "softmax = x: expected one of negative, hierarchical, both");
+    check::<Metapath2Vec>("metapath", json!("a"), "metapath = a: expected a list of names");
+    check::<Metapath2Vec>("metapath", json!([1]), "metapath = 1: expected a list of names");
+    check::<TuckEr>("dropout", json!([0.1]), "dropout = 0.1: expected a list of 3 numbers");
+    check::<TuckEr>("dropout", json!(0.1), "dropout = 0.1: expected a list of 3 numbers");
+    check::<Pte>("samples", json!(0), "samples = 0: expected a whole number from 1 to 1125899906842624");
+    check::<MtneC>("give", json!("x"), "give = x: expected one of all, common, mean");
 }
 
 #[test]
 fn vectors_are_finite_and_the_same_for_any_number_of_threads() {
     let network = network();
-    for model in models() {
-        let name = model.method().name();
-        let one = Model { threads: Some(1), ..model.clone() }.fit(&network).unwrap();
-        let three = Model { threads: Some(3), ..model.clone() }.fit(&network).unwrap();
+    for method in methods() {
+        let name = method.name();
+        let one = method.fit(&network, 0, 1);
+        let three = method.fit(&network, 0, 3);
         assert_eq!(one.embedding, three.embedding, "{name}");
         assert!(one.embedding.values().iter().all(|value| value.is_finite()), "{name}");
         assert!(one.embedding.values().iter().any(|&value| value != 0.0), "{name}");
         let columns: usize = one.embedding.parts().iter().map(|part| part.columns.len()).sum();
         assert_eq!(columns, one.embedding.dim(), "{name}");
-        let other = Model { seed: 1, ..model.clone() }.fit(&network).unwrap();
+        let other = method.fit(&network, 1, 2);
         let seeded = !matches!(name, "netmf" | "netmf-sum" | "netmf-concat");
         assert_eq!(other.embedding != one.embedding, seeded, "{name}");
     }
@@ -83,12 +186,13 @@ fn vectors_are_finite_and_the_same_for_any_number_of_threads() {
 #[test]
 fn a_view_alone_gives_its_own_columns() {
     let network = network();
-    for model in models().into_iter().filter(|model| model.method().group() == Group::Single) {
-        let (name, all) = (model.method().name(), model.fit(&network).unwrap().embedding);
-        assert_eq!(all.dim(), 3 * model.dim, "{name}");
-        let second = model.fit(&network.only(1)).unwrap().embedding;
+    let single = ["deepwalk", "netmf", "boostne", "nmf-con"];
+    for method in methods().into_iter().filter(|method| single.contains(&method.name())) {
+        let (name, dim, all) = (method.name(), method.dim(), method.fit(&network, 0, 2).embedding);
+        assert_eq!(all.dim(), 3 * dim, "{name}");
+        let second = method.fit(&network.only(1), 0, 2).embedding;
         for node in 0..all.rows() {
-            assert_eq!(second.row(node), &all.row(node)[model.dim..2 * model.dim], "{name}");
+            assert_eq!(second.row(node), &all.row(node)[dim..2 * dim], "{name}");
         }
     }
 }
@@ -96,17 +200,18 @@ fn a_view_alone_gives_its_own_columns() {
 #[test]
 fn progress_rises_to_the_end_and_breaking_ends() {
     let network = network();
-    for model in models() {
-        let name = model.method().name();
+    for method in methods() {
+        let name = method.name();
         let mut heard = Vec::new();
-        let outcome = model.fit_with(&network, None, &mut |now| {
-            heard.push(now.done);
+        let fit = method.fit_watched(&network, &mut |now| {
+            let Progress::Working { done, .. } = now else { panic!("{name} has no stages") };
+            heard.push(*done);
             ControlFlow::Continue(())
         });
-        outcome.unwrap();
+        fit.unwrap();
         assert!(heard.is_sorted() && !heard.is_empty(), "{name}: {heard:?}");
         assert!(heard[0] >= 0.0 && *heard.last().unwrap() <= 1.0, "{name}: {heard:?}");
-        let ended = model.fit_with(&network, None, &mut |_| ControlFlow::Break(()));
+        let ended = method.fit_watched(&network, &mut |_| ControlFlow::Break(()));
         assert!(matches!(ended, Err(Error::Interrupted)), "{name}");
     }
 }
@@ -114,30 +219,25 @@ fn progress_rises_to_the_end_and_breaking_ends() {
 #[test]
 fn boostne_is_mnmf_of_one_view_without_consensus() {
     let network = network().only(0);
-    let boosted =
-        Model::new(Method::BoostNe, Preset::Default, &values(json!({"dim": 12, "stages": 3}))).unwrap();
-    let ours = Config { dim: 12, stages: 3, consensus_stages: Some(0), ..Config::default() };
-    let ours = ours.fit(&network).unwrap().embedding;
-    assert_eq!(boosted.fit(&network).unwrap().embedding.values(), ours.values());
+    let boosted = BoostNe { dim: 12, stages: 3, ..BoostNe::default() };
+    let ours = Mnmf { dim: 12, stages: 3, consensus_stages: Some(0), ..Mnmf::default() };
+    assert_eq!(fit(&boosted, &network).embedding.values(), fit(&ours, &network).embedding.values());
 }
 
 #[test]
 fn nmf_con_is_boostne_with_one_stage() {
     let network = network();
-    let settings = values(json!({"dim": 5}));
-    let concatenated = Model::new(Method::NmfCon, Preset::Default, &settings).unwrap();
-    let settings = values(json!({"dim": 5, "stages": 1}));
-    let boosted = Model::new(Method::BoostNe, Preset::Default, &settings).unwrap();
-    assert_eq!(concatenated.fit(&network).unwrap().embedding, boosted.fit(&network).unwrap().embedding);
+    let concatenated = fit(&NmfCon { dim: 5, ..NmfCon::default() }, &network);
+    let boosted = fit(&BoostNe { dim: 5, stages: 1, ..BoostNe::default() }, &network);
+    assert_eq!(concatenated.embedding, boosted.embedding);
 }
 
 #[test]
-fn blocks_of_nmf_con_depend_on_their_view_alone() {
-    let network = network();
-    let model = Model::new(Method::NmfCon, Preset::Default, &values(json!({"dim": 5}))).unwrap();
-    let all = model.fit(&network).unwrap().embedding;
-    for (view, part) in all.parts().iter().enumerate() {
-        let alone = model.fit(&network.only(view)).unwrap().embedding;
-        assert!((0..all.rows()).all(|row| &all.row(row)[part.columns.clone()] == alone.row(row)));
-    }
+fn memory_follows_from_the_proximity() {
+    let settings = NetMf { dim: 2, ..NetMf::default() };
+    let like = settings.memory_like(3).unwrap();
+    assert_eq!((like.mnmf.dim, like.mnmf.proximity, like.each_view), (3, settings.proximity, true));
+    like.mnmf.check().unwrap();
+    assert!(!NetMfSum::default().memory_like(3).unwrap().each_view);
+    assert!(DeepWalk::default().memory_like(3).is_none());
 }

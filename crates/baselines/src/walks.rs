@@ -1,10 +1,10 @@
-//! Random walks: made when they are needed, and never stored as a whole.
+//! Random walks, generated when they are needed and never stored together.
 //!
-//! Step t of a walk goes along an edge of view `t mod m`; with one view that is DeepWalk's walk. A node is left along
-//! each of its edges with the same chance, or by weight.
+//! Step t of a walk follows an edge of view `t mod m`; with one view these are the walks of DeepWalk. Each edge of a node
+//! is chosen with the same probability, or in proportion to its weight.
 //!
-//! Invariant: walk `number` follows from its number and the key alone, so walks can be made in any order, by any thread,
-//! and again for the next epoch.
+//! Invariant: a walk follows from its number and the key alone, so walks can be generated in any order, by any thread, and
+//! again in the next epoch.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,29 +15,29 @@ use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, Stream, unit_f64};
 use manyview_data::network::View;
 
-/// Walks that are counted by one task.
+/// The number of walks that one task counts.
 const COUNTED: usize = 256;
 
-/// What happens where the view whose turn it is has no edge to go along.
+/// What happens at a node that has no edge in the next view of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeadEnd {
     /// The walk ends.
     #[default]
     Stop,
-    /// The next view that has one takes its turn.
+    /// The walk continues with the next view in which the node has an edge.
     Skip,
 }
 
 named! { DeadEnd:
     Stop = "stop", "the walk ends";
-    Skip = "skip", "the next view of the path that has an edge takes its turn";
+    Skip = "skip", "continue with the next view of the path in which the node has an edge";
 }
 
 /// Steps along the edges of one view.
 #[derive(Clone, Debug)]
 pub(super) struct Steps<'a> {
     adjacency: &'a Csr<f64>,
-    /// Sums of the weights of each row up to each entry, where weights count.
+    /// The cumulative weights of each row, if edges are chosen by weight.
     sums: Option<Vec<f64>>,
 }
 
@@ -54,13 +54,13 @@ impl<'a> Steps<'a> {
         Steps { adjacency, sums }
     }
 
-    /// A neighbor; none where there is no edge.
+    /// Returns a random neighbor; `None` if the node has no edge.
     pub(super) fn next(&self, node: u32, stream: &mut Stream) -> Option<u32> {
         let (neighbors, _) = self.adjacency.row(node as usize);
         let last = neighbors.len().checked_sub(1)?;
         let bits = stream.next_u64();
         let at = match &self.sums {
-            // Without the rejection that would make it exact: it is off by less than the degree / 2^64.
+            // Exact up to degree / 2^64, because nothing is rejected.
             None => ((u128::from(bits) * neighbors.len() as u128) >> 64) as usize,
             Some(sums) => {
                 let sums = &sums[self.adjacency.indptr()[node as usize]..][..neighbors.len()];
@@ -77,17 +77,17 @@ impl<'a> Steps<'a> {
 pub(super) struct Walks<'a> {
     path: Vec<Steps<'a>>,
     dead_end: DeadEnd,
-    /// Nodes that walks start from.
+    /// The nodes that walks start from.
     starts: Vec<u32>,
-    /// Walks from each.
+    /// The number of walks from each.
     each: usize,
-    /// Nodes of a walk at most.
+    /// The maximum number of nodes of a walk.
     length: usize,
     key: Key,
 }
 
 impl<'a> Walks<'a> {
-    /// Walks along the edges of these views in turn, from every node that has an edge in the first.
+    /// Returns walks that take these views in turn, from every node that has an edge in the first view.
     pub(super) fn new(
         views: impl Iterator<Item = &'a View>,
         weighted: bool,
@@ -98,7 +98,7 @@ impl<'a> Walks<'a> {
         Self::on(views.map(|view| &view.adjacency), weighted, dead_end, (each, length), key)
     }
 
-    /// The same for adjacency matrices.
+    /// Returns the same for adjacency matrices.
     pub(super) fn on(
         path: impl Iterator<Item = &'a Csr<f64>>,
         weighted: bool,
@@ -112,17 +112,18 @@ impl<'a> Walks<'a> {
         Walks { starts: starts.collect(), path, dead_end, each, length, key }
     }
 
-    /// Number of walks.
+    /// Returns the number of walks.
     pub(super) fn count(&self) -> usize {
         self.starts.len() * self.each
     }
 
-    /// Nodes of a walk at most.
+    /// Returns the maximum number of nodes of a walk.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    /// The nodes of a walk; at least two. All nodes start a walk before any starts its second, each time in another order.
+    /// Writes the nodes of a walk; at least two. Every node starts one walk before any node starts its second one, each
+    /// time in a different order.
     pub(super) fn walk(&self, number: usize, nodes: &mut Vec<u32>) {
         let (pass, place) = (number / self.starts.len(), number % self.starts.len());
         let key = self.key.with(pass as u64);
@@ -139,7 +140,7 @@ impl<'a> Walks<'a> {
         }
     }
 
-    /// One step; `turn` moves on behind the view that was taken.
+    /// Takes one step, and sets `turn` to the view after the one that was used.
     fn step(&self, node: u32, turn: &mut usize, stream: &mut Stream) -> Option<u32> {
         let tries = if self.dead_end == DeadEnd::Skip { self.path.len() } else { 1 };
         for _ in 0..tries {
@@ -152,9 +153,10 @@ impl<'a> Walks<'a> {
         None
     }
 
-    /// How often each node comes in all walks. Walking is cheap beside training, so all is walked once more.
+    /// Counts how often each node is in the walks. They are generated an additional time for this, which is cheap compared
+    /// with training.
     pub(super) fn counts(&self, pool: &Pool, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<u64>> {
-        // Whole numbers have the same sum in any order, so threads may add to the same ones.
+        // Sums of integers do not depend on their order, so threads can share the counters.
         let counts: Vec<AtomicU64> = (0..self.path[0].adjacency.rows()).map(|_| AtomicU64::new(0)).collect();
         let tasks = self.count().div_ceil(COUNTED);
         let mut ended = Ok(());
@@ -180,9 +182,10 @@ impl<'a> Walks<'a> {
     }
 }
 
-/// Where `place` of `count` places goes in a random order that follows from the key and is never written down.
+/// Returns the image of `place` under a random permutation of `0..count` that follows from the key and is not stored.
 ///
-/// A Feistel network shuffles the next power of four; what falls beyond `count` is shuffled on until it does not.
+/// A Feistel network permutes the numbers up to the next power of four. It is applied again until the result is below
+/// `count`.
 fn shuffled(place: usize, count: usize, key: Key) -> usize {
     let half = count.next_power_of_two().ilog2().div_ceil(2);
     let mask = (1usize << half) - 1;
@@ -203,7 +206,7 @@ fn shuffled(place: usize, count: usize, key: Key) -> usize {
 mod tests {
     use super::*;
 
-    /// A matrix from its dense rows.
+    /// Returns a matrix from its dense rows.
     pub(super) fn matrix(rows: &[&[f64]]) -> Csr<f64> {
         let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in rows {
@@ -282,12 +285,12 @@ mod tests {
         assert_eq!(stopped(&[&first, &first], DeadEnd::Stop), [vec![0, 1]]);
         assert_eq!(stopped(&[&first, &second], DeadEnd::Stop), [vec![0, 1, 2]]);
         assert_eq!(stopped(&[&first, &second], DeadEnd::Skip), [vec![0, 1, 2]]);
-        // From 1 the first has no edge and the third has; from 2 it is the first's turn again, in vain.
+        // Node 1 has no edge in the first view, but in the third; node 2 has none in the first two views.
         assert_eq!(stopped(&[&first, &first, &third], DeadEnd::Skip), [vec![0, 1, 2, 0, 1, 2]]);
         assert_eq!(stopped(&[&first, &first, &third], DeadEnd::Stop), [vec![0, 1]]);
     }
 
-    /// `chances[i][j]` of going from i to j, by weight or not.
+    /// `chances[i][j]` is the probability of a step from i to j, by weight or not.
     fn chances(matrix: &Csr<f64>, weighted: bool) -> Vec<Vec<f64>> {
         let row = |node: usize| {
             let (cols, weights) = matrix.row(node);
@@ -345,7 +348,8 @@ mod tests {
         }
     }
 
-    /// A path of one view has DeepWalk's law: pairs t apart on long walks come in proportion to `D P^t`.
+    /// On a path of one view, pairs that are t apart on long walks are distributed in proportion to `D P^t`, as in
+    /// DeepWalk.
     #[test]
     fn pairs_of_long_walks_follow_the_powers_of_the_step() {
         let [one, _] = sample();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use manyview::checkpoint::Checkpoints;
-use manyview::io::{OutputFolder, Traces};
+use manyview::io::Traces;
 
 use crate::ui::plural;
 
@@ -49,8 +49,8 @@ pub(crate) fn only_rank_0_speaks(rank: usize) {
 }
 
 /// A folder in which unfinished files may lie when the process has to be ended; folders within it come after it.
-pub(crate) fn writes_to(output: &OutputFolder) {
-    OUTPUT.lock().expect("nobody panics with this lock").push(output.traces());
+pub(crate) fn writes_to(traces: Traces) {
+    OUTPUT.lock().expect("nobody panics with this lock").push(traces);
 }
 
 /// The folder in which finished stages are kept.

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => alone(|| compare::run(args)),
         Command::Generate(args) => alone(|| commands::generate::run(args)),
         Command::Demo(args) => on_all_ranks(|ranks| commands::demo::run(args, ranks)),
+        Command::Methods(args) => alone(|| commands::methods::run(args)),
         Command::Completions(args) => alone(|| commands::completions::run(args)),
     }
 }

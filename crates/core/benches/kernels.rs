@@ -12,10 +12,11 @@ use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_grou
 use manyview_base::linalg::{BLOCK_ROWS, Csr, Dense, Real, Tiles, gram, kernels};
 use manyview_base::parallel::Pool;
 use manyview_core::comm::Local;
-use manyview_core::config::{Isolated, Solver, StopRule};
 use manyview_core::nmf::update::{Rule, update_rows};
 use manyview_core::nmf::{self, Start, Target};
+use manyview_core::nmf::{Solver, StopRule};
 use manyview_core::proximity;
+use manyview_core::proximity::Isolated;
 use manyview_core::residual;
 use manyview_data::NetworkBuilder;
 use manyview_data::generate::Planted;

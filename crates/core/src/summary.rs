@@ -238,7 +238,7 @@ fn product(a: (&[u32], &[f32]), b: (&[u32], &[f32]), left_out: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Isolated;
+    use crate::proximity::Isolated;
     use manyview_data::generate::Planted;
 
     fn planted(nodes: usize) -> Network {

@@ -4,11 +4,12 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::planted;
-use manyview_core::Config;
-use manyview_core::Fit;
-use manyview_core::comm::{Local, Threads};
-use manyview_core::config::{Consensus, Init, Normalize, Preset};
+use common::{fit_on_threads, fit_watched, planted};
+use manyview_core::comm::Threads;
+use manyview_core::method::Fit;
+use manyview_core::mnmf::Mnmf;
+use manyview_core::mnmf::{Consensus, Init, Normalize};
+use manyview_core::preset::Preset;
 use manyview_data::Network;
 use manyview_data::generate::Planted;
 
@@ -18,8 +19,10 @@ fn network(nodes: usize) -> Network {
     planted(&settings, &[0, 1, 2])
 }
 
-fn fit_on(ranks: usize, config: &Config, network: &Network) -> Vec<Fit> {
-    Threads::run(ranks, |comm| config.fit_with(network, comm, &mut |_| ControlFlow::Continue(())).unwrap())
+fn fit_on(ranks: usize, config: &Mnmf, network: &Network) -> Vec<Fit> {
+    Threads::run(ranks, |comm| {
+        fit_watched(config, network, comm, None, &mut |_| ControlFlow::Continue(())).unwrap()
+    })
 }
 
 fn assert_alike(one: &Fit, many: &Fit, tolerance: f64) {
@@ -51,7 +54,7 @@ fn assert_alike(one: &Fit, many: &Fit, tolerance: f64) {
 fn ranks_agree_with_one_process_and_with_each_other() {
     let network = network(400);
     for preset in Preset::ALL {
-        let config = Config {
+        let config = Mnmf {
             dim: 24,
             stages: 3,
             consensus_stages: Some(1),
@@ -59,10 +62,9 @@ fn ranks_agree_with_one_process_and_with_each_other() {
             unique_max_iter: None,
             // An exact number of iterations: a rounding error may not decide who stops first.
             tol: 0.0,
-            threads: Some(1),
-            ..Config::preset(preset)
+            ..Mnmf::preset(preset)
         };
-        let one = config.fit_with(&network, &Local, &mut |_| ControlFlow::Continue(())).unwrap();
+        let one = fit_on_threads(1, &config, &network);
         for ranks in [1, 2, 3, 5] {
             let fits = fit_on(ranks, &config, &network);
             for fit in &fits {
@@ -77,17 +79,16 @@ fn ranks_agree_with_one_process_and_with_each_other() {
 #[test]
 fn more_ranks_than_rows_are_fine() {
     let network = network(6);
-    let config = Config {
+    let config = Mnmf {
         dim: 6,
         stages: 2,
         max_iter: 3,
         tol: 0.0,
-        window: 1,
-        threads: Some(1),
+        proximity: manyview_core::proximity::Settings { window: 1, ..Default::default() },
         consensus: Consensus::Shared,
         normalize: Normalize::Max,
         init: Init::Scaled,
-        ..Config::default()
+        ..Mnmf::default()
     };
     let one = config.fit(&network).unwrap();
     for fit in fit_on(9, &config, &network) {
@@ -98,12 +99,12 @@ fn more_ranks_than_rows_are_fine() {
 #[test]
 fn one_rank_that_asks_for_an_end_ends_all() {
     let network = network(100);
-    let config = Config { dim: 12, stages: 2, threads: Some(1), ..Config::default() };
+    let config = Mnmf { dim: 12, stages: 2, ..Mnmf::default() };
     let results = Threads::run(3, |comm| {
         use manyview_core::comm::Comm;
         let impatient = comm.rank() == 1;
-        config.fit_with(&network, comm, &mut |now| match now {
-            manyview_core::stages::Progress::Iteration { iteration: 2, .. } if impatient => {
+        fit_watched(&config, &network, comm, None, &mut |now| match now {
+            manyview_core::method::Progress::Iteration { iteration: 2, .. } if impatient => {
                 ControlFlow::Break(())
             }
             _ => ControlFlow::Continue(()),
@@ -115,12 +116,12 @@ fn one_rank_that_asks_for_an_end_ends_all() {
 #[test]
 fn one_rank_interrupted_in_its_proximity_ends_all() {
     let network = network(600);
-    let config = Config { dim: 12, stages: 2, threads: Some(1), ..Config::default() };
+    let config = Mnmf { dim: 12, stages: 2, ..Mnmf::default() };
     let results = Threads::run(3, |comm| {
         use manyview_core::comm::Comm;
         let impatient = comm.rank() == 2;
-        config.fit_with(&network, comm, &mut |now| match now {
-            manyview_core::stages::Progress::Proximity { index: 1, .. } if impatient => {
+        fit_watched(&config, &network, comm, None, &mut |now| match now {
+            manyview_core::method::Progress::Working { view: Some("view2"), .. } if impatient => {
                 ControlFlow::Break(())
             }
             _ => ControlFlow::Continue(()),
@@ -133,11 +134,11 @@ fn one_rank_interrupted_in_its_proximity_ends_all() {
 #[test]
 fn ranks_with_different_networks_are_refused() {
     let networks = [network(100), network(101)];
-    let config = Config { dim: 12, stages: 2, threads: Some(1), ..Config::default() };
+    let config = Mnmf { dim: 12, stages: 2, ..Mnmf::default() };
     let results = Threads::run(3, |comm| {
         use manyview_core::comm::Comm;
         let network = &networks[usize::from(comm.rank() == 1)];
-        config.fit_with(network, comm, &mut |_| ControlFlow::Continue(()))
+        fit_watched(&config, network, comm, None, &mut |_| ControlFlow::Continue(()))
     });
     for result in results {
         assert!(result.unwrap_err().to_string().contains("rank 1 has read another network"));
@@ -150,9 +151,10 @@ fn products_of_factors_agree_after_a_stage() {
     use manyview_base::linalg::{Csr, Dense, Tiles};
     use manyview_base::parallel::Pool;
     use manyview_core::comm::Comm;
-    use manyview_core::config::{Isolated, Solver, StopRule};
     use manyview_core::nmf::{Settings, Start, Target, factorize};
+    use manyview_core::nmf::{Solver, StopRule};
     use manyview_core::proximity;
+    use manyview_core::proximity::Isolated;
 
     let (network, width) = (network(300), 8);
     let pool = Pool::new(Some(1)).unwrap();

@@ -6,14 +6,14 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use common::planted;
+use common::{fit_watched, planted};
 use manyview_base::error::Error;
-use manyview_core::Config;
-use manyview_core::Fit;
 use manyview_core::checkpoint::{Checkpoints, Identity};
 use manyview_core::comm::{Local, Threads};
-use manyview_core::config::{Consensus, Preset};
-use manyview_core::stages::Progress;
+use manyview_core::method::{Fit, Progress, StageRecord};
+use manyview_core::mnmf::Consensus;
+use manyview_core::mnmf::Mnmf;
+use manyview_core::preset::Preset;
 use manyview_data::Network;
 use manyview_data::generate::Planted;
 
@@ -23,14 +23,14 @@ fn network() -> Network {
     planted(&settings, &[0, 1, 2])
 }
 
-fn config() -> Config {
-    Config { dim: 40, stages: 5, max_iter: 12, threads: Some(2), ..Config::default() }
+fn config() -> Mnmf {
+    Mnmf { dim: 40, stages: 5, max_iter: 12, ..Mnmf::default() }
 }
 
 /// Runs until `stages` stages are finished and kept.
-fn break_off(config: &Config, network: &Network, folder: &Path, stages: usize) {
-    let checkpoints = Checkpoints::begin(folder, Identity::of(config, network), 0).unwrap();
-    let result = config.fit_from(network, &Local, Some(&checkpoints), &mut |now| match now {
+fn break_off(config: &Mnmf, network: &Network, folder: &Path, stages: usize) {
+    let checkpoints = Checkpoints::begin(folder, Identity::of(config, 0, network), 0).unwrap();
+    let result = fit_watched(config, network, &Local, Some(&checkpoints), &mut |now| match now {
         Progress::Iteration { stage, .. } if *stage == stages + 1 => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     });
@@ -38,10 +38,10 @@ fn break_off(config: &Config, network: &Network, folder: &Path, stages: usize) {
     assert_eq!(Checkpoints::count(folder), stages);
 }
 
-fn resume(config: &Config, network: &Network, folder: &Path) -> (Fit, usize) {
-    let (checkpoints, found) = Checkpoints::resume(folder, Identity::of(config, network)).unwrap();
+fn resume(config: &Mnmf, network: &Network, folder: &Path) -> (Fit, usize) {
+    let (checkpoints, found) = Checkpoints::resume(folder, Identity::of(config, 0, network)).unwrap();
     let fit =
-        config.fit_from(network, &Local, Some(&checkpoints), &mut |_| ControlFlow::Continue(())).unwrap();
+        fit_watched(config, network, &Local, Some(&checkpoints), &mut |_| ControlFlow::Continue(())).unwrap();
     (fit, found.stages)
 }
 
@@ -51,8 +51,8 @@ fn assert_same(a: &Fit, b: &Fit) {
     assert_eq!(a.warnings, b.warnings);
     assert_eq!(a.stages.len(), b.stages.len());
     for (a, b) in a.stages.iter().zip(&b.stages) {
-        let told = |record: &manyview_core::stages::StageRecord| {
-            let record = manyview_core::stages::StageRecord { seconds: 0.0, ..record.clone() };
+        let told = |record: &StageRecord| {
+            let record = StageRecord { seconds: 0.0, ..record.clone() };
             serde_json::to_string(&record).unwrap()
         };
         assert_eq!(told(a), told(b));
@@ -64,14 +64,8 @@ fn a_run_taken_up_anywhere_ends_with_the_same_bits() {
     let network = network();
     let variants = [
         config(),
-        Config { consensus: Consensus::Shared, unique_first: true, ..config() },
-        Config {
-            dim: 40,
-            stages: 4,
-            consensus_stages: Some(2),
-            max_iter: 12,
-            ..Config::preset(Preset::Authors)
-        },
+        Mnmf { consensus: Consensus::Shared, unique_first: true, ..config() },
+        Mnmf { dim: 40, stages: 4, consensus_stages: Some(2), max_iter: 12, ..Mnmf::preset(Preset::Authors) },
     ];
     for config in variants {
         let whole = config.fit(&network).unwrap();
@@ -79,9 +73,8 @@ fn a_run_taken_up_anywhere_ends_with_the_same_bits() {
             let folder = tempfile::tempdir().unwrap();
             let folder = folder.path().join("checkpoint");
             break_off(&config, &network, &folder, stages);
-            // Another number of threads changes nothing.
-            let other = Config { threads: Some(1), ..config.clone() };
-            let (fit, taken) = resume(&other, &network, &folder);
+            // The whole fit had other threads than the parts.
+            let (fit, taken) = resume(&config, &network, &folder);
             assert_eq!(taken, stages);
             assert_same(&fit, &whole);
         }
@@ -110,7 +103,7 @@ fn damage_costs_only_the_stages_from_there_on() {
         let mut bytes = fs::read(&path).unwrap();
         harm(&mut bytes);
         fs::write(&path, bytes).unwrap();
-        let (_, found) = Checkpoints::resume(folder.path(), Identity::of(&config, &network)).unwrap();
+        let (_, found) = Checkpoints::resume(folder.path(), Identity::of(&config, 0, &network)).unwrap();
         assert_eq!(found.stages, 2, "{what}");
         assert!(found.damaged.unwrap().contains("0003.stage"), "{what}");
         let (fit, _) = resume(&config, &network, folder.path());
@@ -134,8 +127,7 @@ fn checkpoints_of_another_run_are_refused_with_the_difference() {
     let (network, config) = (network(), config());
     let folder = tempfile::tempdir().unwrap();
     break_off(&config, &network, folder.path(), 2);
-    let other = Config { seed: 1, ..config };
-    let error = Checkpoints::resume(folder.path(), Identity::of(&other, &network)).unwrap_err();
+    let error = Checkpoints::resume(folder.path(), Identity::of(&config, 1, &network)).unwrap_err();
     assert!(error.to_string().contains("its seed was 0, now it is 1"), "{error}");
 }
 
@@ -146,7 +138,7 @@ fn beginning_and_removing_leave_nothing_of_ours() {
     let inner = folder.path().join("checkpoint");
     break_off(&config, &network, &inner, 2);
     fs::write(inner.join("notes.txt"), "mine").unwrap();
-    let checkpoints = Checkpoints::begin(&inner, Identity::of(&config, &network), 0).unwrap();
+    let checkpoints = Checkpoints::begin(&inner, Identity::of(&config, 0, &network), 0).unwrap();
     assert_eq!(fs::read_dir(&inner).unwrap().count(), 1);
     fs::remove_file(inner.join("notes.txt")).unwrap();
     checkpoints.remove().unwrap();
@@ -157,13 +149,13 @@ fn beginning_and_removing_leave_nothing_of_ours() {
 #[test]
 fn another_number_of_ranks_can_go_on() {
     let network = network();
-    let config = Config { tol: 0.0, threads: Some(1), ..config() };
+    let config = Mnmf { tol: 0.0, ..config() };
     let whole = config.fit(&network).unwrap();
     let folder = tempfile::tempdir().unwrap();
     break_off(&config, &network, folder.path(), 3);
-    let (checkpoints, _) = Checkpoints::resume(folder.path(), Identity::of(&config, &network)).unwrap();
+    let (checkpoints, _) = Checkpoints::resume(folder.path(), Identity::of(&config, 0, &network)).unwrap();
     let fits = Threads::run(3, |comm| {
-        config.fit_from(&network, comm, Some(&checkpoints), &mut |_| ControlFlow::Continue(())).unwrap()
+        fit_watched(&config, &network, comm, Some(&checkpoints), &mut |_| ControlFlow::Continue(())).unwrap()
     });
     let scale = whole.embedding.values().iter().copied().fold(0.0, f32::max);
     for fit in &fits {
@@ -190,8 +182,8 @@ fn a_folder_that_cannot_be_written_is_an_error() {
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let inner = file.join("checkpoint");
-    let result = Checkpoints::begin(&inner, Identity::of(&config, &network), 0).and_then(|checkpoints| {
-        config.fit_from(&network, &Local, Some(&checkpoints), &mut |_| ControlFlow::Continue(()))
+    let result = Checkpoints::begin(&inner, Identity::of(&config, 0, &network), 0).and_then(|checkpoints| {
+        fit_watched(&config, &network, &Local, Some(&checkpoints), &mut |_| ControlFlow::Continue(()))
     });
     assert!(matches!(result, Err(Error::Io { .. })), "{result:?}");
 }

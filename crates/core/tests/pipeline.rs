@@ -4,15 +4,18 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::planted;
+use common::{fit_observed, fit_on_threads, planted};
 use manyview_base::error::Error;
-use manyview_core::Config;
-use manyview_core::Fit;
-use manyview_core::comm::Local;
-use manyview_core::config::{Consensus, Init, Kind, Preset, Scale, Share, Solver};
-use manyview_core::stages::{Progress, Stop};
+use manyview_base::message::WarningKind;
+use manyview_core::method::{Fit, Progress, Stop};
+use manyview_core::mnmf::Mnmf;
+use manyview_core::mnmf::{Consensus, Init, Scale, Share};
+use manyview_core::nmf::Solver;
+use manyview_core::preset::Preset;
+use manyview_core::proximity;
 use manyview_data::Network;
 use manyview_data::digits;
+use manyview_data::embedding::Kind;
 use manyview_data::generate::Planted;
 
 fn small() -> Planted {
@@ -27,8 +30,8 @@ fn small() -> Planted {
     }
 }
 
-fn config() -> Config {
-    Config { dim: 32, stages: 4, max_iter: 30, threads: Some(2), ..Config::default() }
+fn config() -> Mnmf {
+    Mnmf { dim: 32, stages: 4, max_iter: 30, ..Mnmf::default() }
 }
 
 /// FNV-1a over the bits of the vectors.
@@ -45,7 +48,7 @@ fn the_bits_of_a_result_never_change() {
     let golden = [(Preset::Default, GOLDEN[0]), (Preset::Paper, GOLDEN[1]), (Preset::Authors, GOLDEN[2])];
     for (preset, expected) in golden {
         let settings =
-            Config { dim: 32, stages: 4, consensus_stages: Some(2), max_iter: 30, ..Config::preset(preset) };
+            Mnmf { dim: 32, stages: 4, consensus_stages: Some(2), max_iter: 30, ..Mnmf::preset(preset) };
         let found = fingerprint(&settings.fit(&network).unwrap());
         assert_eq!(found, expected, "{preset:?}: {found:#018x}");
     }
@@ -57,7 +60,7 @@ const GOLDEN: [u64; 3] = [0xb770_eb7e_4d6e_226d, 0x0842_55a2_bde1_1bf4, 0xf837_c
 fn any_number_of_threads_gives_the_same_bits() {
     let network = planted(&Planted { nodes: 700, ..small() }, &[0, 1, 2]);
     for consensus in Consensus::ALL {
-        let fit = |threads| Config { threads: Some(threads), consensus, ..config() }.fit(&network).unwrap();
+        let fit = |threads| fit_on_threads(threads, &Mnmf { consensus, ..config() }, &network);
         let one = fit(1);
         for threads in [2, 3, 8] {
             assert_eq!(fit(threads).embedding, one.embedding, "{threads} threads, {consensus:?}");
@@ -73,7 +76,7 @@ fn every_combination_of_choices_works() {
             for share in Share::ALL {
                 for (init, unique_first) in [(Init::Scaled, false), (Init::Uniform, true), (Init::Nmf, false)]
                 {
-                    let settings = Config { consensus, solver, share, init, unique_first, ..config() };
+                    let settings = Mnmf { consensus, solver, share, init, unique_first, ..config() };
                     let fit = settings.fit(&network).unwrap();
                     check_records(&fit, &network, &settings);
                 }
@@ -82,7 +85,7 @@ fn every_combination_of_choices_works() {
     }
 }
 
-fn check_records(fit: &Fit, network: &Network, settings: &Config) {
+fn check_records(fit: &Fit, network: &Network, settings: &Mnmf) {
     assert!(fit.embedding.values().iter().all(|x| x.is_finite() && *x >= 0.0));
     let mut covered = vec![false; settings.dim];
     let mut left: std::collections::BTreeMap<&str, f64> =
@@ -128,7 +131,7 @@ fn planted_communities_are_found() {
 
 #[test]
 fn the_order_of_views_does_not_matter() {
-    let settings = Config { max_iter: 4, tol: 0.0, consensus: Consensus::Shared, ..config() };
+    let settings = Mnmf { max_iter: 4, tol: 0.0, consensus: Consensus::Shared, ..config() };
     let here = settings.fit(&planted(&small(), &[0, 1, 2])).unwrap();
     let there = settings.fit(&planted(&small(), &[2, 0, 1])).unwrap();
     for (a, b) in here.stages.iter().filter(|record| record.kind == Kind::Consensus).zip(&there.stages) {
@@ -150,7 +153,7 @@ fn the_order_of_views_does_not_matter() {
 fn one_view_alone_is_its_own_consensus() {
     let network = planted(&small(), &[1]);
     let fit = |consensus| {
-        Config { consensus, consensus_stages: Some(2), ..config() }.fit(&network).unwrap().embedding
+        Mnmf { consensus, consensus_stages: Some(2), ..config() }.fit(&network).unwrap().embedding
     };
     assert_eq!(fit(Consensus::Pooled), fit(Consensus::Shared));
 }
@@ -158,7 +161,7 @@ fn one_view_alone_is_its_own_consensus() {
 #[test]
 fn balanced_and_raw_differ_by_a_factor_for_each_column() {
     let network = planted(&small(), &[0, 1, 2]);
-    let fit = |scale| Config { scale, ..config() }.fit(&network).unwrap().embedding;
+    let fit = |scale| Mnmf { scale, ..config() }.fit(&network).unwrap().embedding;
     let (balanced, raw) = (fit(Scale::Balanced), fit(Scale::Raw));
     assert_ne!(balanced, raw);
     for column in 0..32 {
@@ -182,8 +185,12 @@ fn what_is_fully_explained_ends_the_stages() {
         }
     }
     let network = Network::from_edges(&[("cliques", &edges)]).unwrap();
-    let fit = Config { dim: 400, stages: 20, max_iter: 500, ..Config::default() }.fit(&network).unwrap();
-    assert!(fit.warnings.iter().any(|warning| warning.contains("fully explained")), "{:?}", fit.warnings);
+    let fit = Mnmf { dim: 400, stages: 20, max_iter: 500, ..Mnmf::default() }.fit(&network).unwrap();
+    assert!(
+        fit.warnings.iter().any(|warning| warning.message.to_string().contains("fully explained")),
+        "{:?}",
+        fit.warnings
+    );
     assert!(fit.stages.len() < 20);
     let last = fit.stages.last().unwrap().columns[1];
     assert!((0..10).all(|row| fit.embedding.row(row)[last..].iter().all(|&x| x == 0.0)));
@@ -191,36 +198,39 @@ fn what_is_fully_explained_ends_the_stages() {
 
 #[test]
 fn using_up_the_iterations_is_said_and_no_error() {
-    let fit = Config { max_iter: 2, ..config() }.fit(&planted(&small(), &[0, 1])).unwrap();
+    let fit = Mnmf { max_iter: 2, ..config() }.fit(&planted(&small(), &[0, 1])).unwrap();
     assert_eq!(fit.stop(), Stop::MaxIter);
-    assert!(fit.warnings.iter().any(|warning| warning.contains("--max-iter")));
+    assert!(fit.warnings.iter().any(|warning| warning.kind == WarningKind::NotConverged));
 }
 
 #[test]
 fn observers_hear_of_everything_and_can_end_it() {
     let network = planted(&small(), &[0, 1, 2]);
     let (mut proximities, mut iterations, mut finished) = (0, 0, 0);
-    let fit = config()
-        .fit_with(&network, &Local, &mut |now| {
-            match now {
-                Progress::Proximity { .. } => proximities += 1,
-                Progress::Iteration { done, .. } => {
-                    assert!((0.0..=1.0).contains(done));
-                    iterations += 1;
-                }
-                Progress::Finished(_) => finished += 1,
+    let fit = fit_observed(&config(), &network, &mut |now| {
+        match now {
+            Progress::Working { doing: "proximity", done, .. } => {
+                assert!((0.0..=1.0).contains(done));
+                proximities += 1;
             }
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+            Progress::Iteration { done, .. } => {
+                assert!((0.0..=1.0).contains(done));
+                iterations += 1;
+            }
+            Progress::StageFinished(_) => finished += 1,
+            _ => panic!("{now:?}"),
+        }
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     assert!(proximities >= 3);
     assert_eq!(iterations, fit.stages.iter().map(|record| record.iterations).sum::<usize>());
     assert_eq!(finished, fit.stages.len());
     for at in ["proximity", "iteration", "finished"] {
-        let result = config().fit_with(&network, &Local, &mut |now| match (at, now) {
-            ("proximity", Progress::Proximity { .. }) => ControlFlow::Break(()),
+        let result = fit_observed(&config(), &network, &mut |now| match (at, now) {
+            ("proximity", Progress::Working { .. }) => ControlFlow::Break(()),
             ("iteration", Progress::Iteration { .. }) => ControlFlow::Break(()),
-            ("finished", Progress::Finished(_)) => ControlFlow::Break(()),
+            ("finished", Progress::StageFinished(_)) => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         });
         assert!(matches!(result, Err(Error::Interrupted)), "{at}");
@@ -230,13 +240,14 @@ fn observers_hear_of_everything_and_can_end_it() {
 #[test]
 fn an_empty_proximity_names_the_view() {
     let network = planted(&small(), &[0, 1]);
-    let error = Config { negative: 1e6, ..config() }.fit(&network).unwrap_err();
+    let near = proximity::Settings { negative: 1e6, ..Default::default() };
+    let error = Mnmf { proximity: near, ..config() }.fit(&network).unwrap_err();
     assert!(error.to_string().contains("view \"view1\""), "{error}");
 }
 
 #[test]
 fn digits_keep_their_kind() {
-    let fit = Config { dim: 64, stages: 4, ..Config::default() }.fit(&digits::network().unwrap()).unwrap();
+    let fit = Mnmf { dim: 64, stages: 4, ..Mnmf::default() }.fit(&digits::network().unwrap()).unwrap();
     let labels = digits::labels();
     let right = (0..2000).step_by(10).filter(|&node| {
         let distance = |other: usize| {

@@ -8,8 +8,8 @@ use common::{dense, sparse, squared_norm};
 use manyview_base::linalg::{Csr, Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 use manyview_core::comm::Local;
-use manyview_core::config::{Solver, StopRule};
 use manyview_core::nmf::{Factors, Iteration, Settings, Start, Target, factorize};
+use manyview_core::nmf::{Solver, StopRule};
 use manyview_core::residual::subtract;
 use proptest::prelude::*;
 

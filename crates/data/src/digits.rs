@@ -7,6 +7,7 @@ use std::io::Read;
 
 use crate::network::{Duplicates, Network, NetworkBuilder};
 use manyview_base::error::Result;
+use manyview_base::parallel::Pool;
 
 /// The source of the data, to be shown with it.
 pub const CREDIT: &str =
@@ -24,8 +25,19 @@ const VIEWS: [(&str, &[u8]); 6] = [
 const NODES: &str = include_str!("../../../data/digits/nodes.txt");
 const LABELS: &str = include_str!("../../../data/digits/labels.tsv");
 
-/// Returns the built-in network.
+/// Returns the built-in network, built on all cores.
+///
+/// # Errors
+/// When the threads cannot be started.
 pub fn network() -> Result<Network> {
+    network_on(&Pool::new(None)?)
+}
+
+/// Returns the built-in network, built on the threads of the pool.
+///
+/// # Errors
+/// None, since the data is valid; the result is that of [`NetworkBuilder::build_on`].
+pub fn network_on(pool: &Pool) -> Result<Network> {
     let mut builder = NetworkBuilder::with_nodes(NODES.lines())?;
     for (name, packed) in VIEWS {
         let view = builder.add_view(name, false, Duplicates::Sum)?;
@@ -42,7 +54,7 @@ pub fn network() -> Result<Network> {
             builder.add_edge(view, source, target, 1.0)?;
         }
     }
-    builder.build()
+    builder.build_on(pool)
 }
 
 /// Returns the digit of each node in row order.

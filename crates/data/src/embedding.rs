@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::network::Nodes;
+use manyview_base::error::{Error, Result};
 
 /// One vector per node.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +65,39 @@ impl Embedding {
         Embedding { nodes, dim, values, parts }
     }
 
+    /// Creates an embedding from vectors in row order, with one part for all columns.
+    ///
+    /// ```
+    /// use manyview_data::Embedding;
+    /// use manyview_data::network::Nodes;
+    ///
+    /// let nodes = Nodes::new(["ann", "bob"])?;
+    /// let embedding = Embedding::from_vectors(nodes, 3, vec![1.0, 0.0, 0.5, 0.0, 2.0, 0.5])?;
+    /// assert_eq!(embedding.row(1), [0.0, 2.0, 0.5]);
+    /// # Ok::<(), manyview_base::error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Network`] when there are not `nodes.len() x dim` numbers, or a number is not finite.
+    pub fn from_vectors(nodes: Nodes, dim: usize, values: Vec<f32>) -> Result<Self> {
+        if nodes.len().checked_mul(dim) != Some(values.len()) {
+            let (rows, found) = (nodes.len(), values.len());
+            return Err(Error::network(format!(
+                "got {found} numbers for {rows} nodes, expected {dim} per node"
+            )));
+        }
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            return Err(Error::network(format!(
+                "column {} of node {:?} is {}; vectors must be finite",
+                at % dim,
+                nodes.id(at / dim),
+                values[at]
+            )));
+        }
+        let part = Part { stage: 1, kind: Kind::Consensus, view: None, columns: 0..dim };
+        Ok(Embedding::new(nodes, dim, values, vec![part]))
+    }
+
     /// Creates an embedding of zeros, to be filled part by part.
     pub fn zeros(nodes: Nodes, dim: usize) -> Self {
         let values = vec![0.0; nodes.len() * dim];
@@ -113,5 +147,24 @@ impl Embedding {
     /// Returns the parts. Columns of stages that found nothing left to explain are in no part.
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_that_do_not_fit_or_are_not_finite_are_refused() {
+        let from = |values: &[f32]| {
+            let nodes = Nodes::from_iter(["ann", "bob"]);
+            Embedding::from_vectors(nodes, 2, values.to_vec()).map_err(|error| error.to_string())
+        };
+        let embedding = from(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+        assert_eq!((embedding.row(1), embedding.parts()[0].columns.clone()), (&[3.0, 4.0][..], 0..2));
+        assert_eq!(from(&[1.0; 3]).unwrap_err(), "got 3 numbers for 2 nodes, expected 2 per node");
+        let text = from(&[1.0, 2.0, 3.0, f32::NAN]).unwrap_err();
+        assert_eq!(text, "column 1 of node \"bob\" is NaN; vectors must be finite");
+        assert!(Embedding::from_vectors(Nodes::default(), 0, Vec::new()).is_ok());
     }
 }

@@ -123,8 +123,6 @@ mod tests {
     use crate::network::Nodes;
 
     fn sample() -> Embedding {
-        let mut nodes = Nodes::default();
-        ["a", "b", "c"].into_iter().for_each(|id| nodes.push(id));
         let part = |stage, kind, view: Option<&str>, columns| Part {
             stage,
             kind,
@@ -138,7 +136,7 @@ mod tests {
             part(3, Kind::Unique, Some("calls"), 4..5),
         ];
         let values = [[1., 1., 2., 1., 3.], [0., 2., 1., 0., 1.], [0.; 5]].concat();
-        Embedding::new(nodes, 5, values, parts)
+        Embedding::new(Nodes::from_iter(["a", "b", "c"]), 5, values, parts)
     }
 
     #[test]
@@ -165,12 +163,10 @@ mod tests {
     /// Parts that increase and decrease a similarity; their sum may be close to or below zero.
     #[test]
     fn shares_of_signed_vectors_have_signs() {
-        let mut nodes = Nodes::default();
-        ["a", "b"].into_iter().for_each(|id| nodes.push(id));
         let part =
             |view: &str, columns| Part { stage: 1, kind: Kind::Unique, view: Some(view.into()), columns };
         let parts = vec![part("calls", 0..2), part("mail", 2..3)];
-        let pair = Embedding::new(nodes, 3, vec![1., 1., 3., 1., 1., -2.], parts);
+        let pair = Embedding::new(Nodes::from_iter(["a", "b"]), 3, vec![1., 1., 3., 1., 1., -2.], parts);
         let origin = pair.explain_pair(0, 1);
         assert!((origin.total + 4.0 / 66f64.sqrt()).abs() < 1e-12);
         let shares: Vec<(&str, f64)> =

@@ -57,16 +57,23 @@
 //! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the process's memory;
 //! - [`error`]: the one error type.
 
-pub mod result;
+mod model;
 
 pub use manyview_analysis::{evaluate, layout, neighbors};
-pub use manyview_base::{error, linalg, memory, message, parallel};
+pub use manyview_base::{error, linalg, memory, message, parallel, settings};
 pub use manyview_baselines as methods;
-pub use manyview_core::{checkpoint, comm, config, estimate, nmf, proximity, residual, stages, summary};
+pub use manyview_core::{
+    checkpoint, comm, estimate, method, mnmf, nmf, preset, proximity, residual, result, stages, summary,
+};
 pub use manyview_data::{digits, embedding, explain, generate, io, labels, network, overlap};
 
-pub use config::Config;
 pub use embedding::Embedding;
 pub use error::{Error, Result};
+pub use labels::Labels;
+pub use method::{Fit, Progress};
+pub use mnmf::Mnmf;
+pub use model::{
+    FitOptions, Group, Method, MethodSettings, Model, ModelEstimate, SettingsFile, describe, read_settings,
+};
 pub use network::{Network, NetworkBuilder, View};
-pub use stages::Fit;
+pub use preset::Preset;

@@ -1,10 +1,13 @@
-//! Node classification: logistic regression on a share of the labeled nodes, F1 on the others.
+//! Node classification: logistic regression on a fraction of the labeled nodes, F1 on the others.
 //!
-//! Nodes without labels take no part. With one label a node, one softmax over the classes; with several, one classifier
-//! for each label, and two rules: the threshold rule (labels whose chance is above one half; the headline), and the
-//! rule of the known number (as many labels as the node truly has, the likeliest), which is usual in papers and is told
-//! something that a real classifier would not know.
+//! Nodes without labels are ignored. If each node has one label, the classifier is one softmax over the classes. If
+//! nodes have several labels, it is one classifier per label, evaluated by two rules. The threshold rule, which gives
+//! the main scores, predicts the labels with a probability above one half. The known-number rule predicts the n most
+//! likely labels of a node that has n labels. It is common in papers, but uses information that a real classifier does
+//! not have.
 
+use std::fmt::{self, Display};
+use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
@@ -14,30 +17,32 @@ use super::metrics::{Decisions, F1};
 use super::train::{COSTS, Trained, Trainer};
 use super::{Labels, Split, Step, Summary, Vectors, Watch, check_together};
 use manyview_base::error::{Error, Result};
+use manyview_base::message::{Message, option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_data::labels::LabelCount;
 
-/// How nodes are to be classified.
+/// Settings of [`classify()`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassifySettings {
-    /// Shares of the labeled nodes that train.
+    /// Fractions of the labeled nodes to train on.
     pub train: Vec<f64>,
-    /// Splits for each share.
+    /// Number of splits per fraction.
     pub repeats: usize,
-    /// Decides which nodes train.
+    /// Random seed of the splits.
     pub seed: u64,
-    /// The weight C of the losses against the penalty.
+    /// The weight C of the loss relative to the penalty.
     pub c: Cost,
-    /// Scale every vector to length 1 first.
+    /// Scale each vector to length 1 first.
     pub l2norm: bool,
-    /// Bring every column to mean 0 and variance 1 on the training nodes.
+    /// Scale each column to mean 0 and variance 1 on the training nodes.
     pub standardize: bool,
-    /// At most so many iterations a fit.
+    /// Maximum number of iterations per fit.
     pub max_iter: usize,
-    /// The number of the first repeat; others than 0 are for who measures one repeat at a time.
+    /// Number of the first repeat; not 0 if the caller measures one repeat at a time.
     #[serde(skip)]
     pub first_repeat: usize,
-    /// Score each split within its training nodes too (five-fold), for choices that may not look at tested nodes.
+    /// Also score each split by five-fold cross-validation on its training nodes, for choices that must not use the
+    /// test nodes.
     #[serde(skip)]
     pub validate: bool,
 }
@@ -58,24 +63,38 @@ impl Default for ClassifySettings {
     }
 }
 
-/// The weight C of the losses against the penalty; large ones trust the data.
+/// The weight C of the loss relative to the penalty; a large C means weak regularization.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Cost {
-    /// This one.
+    /// A given value.
     Fixed(f64),
-    /// One of 0.01, 0.1, 1, 10, 100: the best in five-fold cross-validation within the training nodes.
+    /// The best of 0.01, 0.1, 1, 10 and 100, selected by five-fold cross-validation on the training nodes.
     Auto,
 }
 
 impl FromStr for Cost {
     type Err = Error;
 
-    /// Takes a number above 0, or `auto`.
+    /// Parses a number greater than 0, or `auto`.
     fn from_str(text: &str) -> Result<Self> {
         match (text, text.parse::<f64>()) {
             ("auto", _) => Ok(Cost::Auto),
             (_, Ok(cost)) if cost > 0.0 && cost.is_finite() => Ok(Cost::Fixed(cost)),
-            _ => Err(Error::config(format!("c = {text} is neither a number above 0 nor auto"))),
+            _ => Err(Error::config(format!(
+                "{} must be a number greater than 0, or auto",
+                option_value("c", text)
+            ))),
+        }
+    }
+}
+
+/// The number, or `auto`.
+impl Display for Cost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cost::Fixed(cost) => cost.fmt(formatter),
+            Cost::Auto => formatter.write_str("auto"),
         }
     }
 }
@@ -90,43 +109,49 @@ impl Serialize for Cost {
 }
 
 impl ClassifySettings {
-    /// Refuses what cannot work whatever the data.
+    /// Checks the settings that do not depend on the data.
     ///
     /// # Errors
-    /// [`Error::Config`] with a sentence.
+    /// [`Error::Config`] for the first invalid setting.
     pub fn check(&self) -> Result<()> {
         let refuse = |message: String| Err(Error::config(message));
         if self.train.is_empty() {
-            return refuse("train is empty; give shares between 0 and 1, such as 0.3,0.5,0.7".into());
+            return refuse(format!(
+                "{} is empty; give fractions between 0 and 1, such as 0.3,0.5,0.7",
+                option("train")
+            ));
         }
         if let Some(share) = self.train.iter().find(|&&share| !(share > 0.0 && share < 1.0)) {
-            return refuse(format!("train = {share} is not a share between 0 and 1, such as 0.5"));
+            return refuse(format!(
+                "{} must be a fraction between 0 and 1, such as 0.5",
+                option_value("train", share)
+            ));
         }
         if let Cost::Fixed(cost) = self.c
             && !(cost > 0.0 && cost.is_finite())
         {
-            return refuse(format!("c = {cost} is neither a number above 0 nor auto"));
+            return refuse(format!("{} must be a number greater than 0, or auto", option_value("c", cost)));
         }
         if self.repeats == 0 {
-            return refuse("repeats = 0 measures nothing; give at least 1".into());
+            return refuse(format!("{} must be at least 1", option_value("repeats", 0)));
         }
         if self.max_iter == 0 {
-            return refuse("max_iter = 0 fits nothing; give at least 1".into());
+            return refuse(format!("{} must be at least 1", option_value("max_iter", 0)));
         }
         Ok(())
     }
 
-    /// What labels and splits alone tell of the scores to come, whatever the vectors.
+    /// Notes that depend on the labels and splits only, not on the vectors.
     ///
     /// # Errors
-    /// When settings make no sense, or a share leaves out a class.
-    pub fn label_notes(&self, labels: &Labels) -> Result<Vec<String>> {
+    /// If the settings are invalid, or if a training set has no node of some class.
+    pub fn label_notes(&self, labels: &Labels) -> Result<Vec<Message>> {
         self.check()?;
         Ok(label_notes(labels, &self.splits(labels)?))
     }
 
-    /// Each split with its repeat. Repeats outside, so that large and small shares mix and threads end at about the
-    /// same time.
+    /// Each split with its repeat. Repeats are the outer loop, so that large and small fractions alternate and the
+    /// threads finish at about the same time.
     fn splits(&self, labels: &Labels) -> Result<Vec<(usize, Split)>> {
         let shares = self.train.len();
         let split = |job: usize| {
@@ -137,94 +162,112 @@ impl ClassifySettings {
     }
 }
 
-/// How well nodes were classified.
+/// The result of [`classify()`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Classification {
-    /// Nodes with vectors.
+    /// Number of nodes with vectors.
     pub nodes: usize,
     /// Length of the vectors.
     pub dim: usize,
-    /// Nodes with labels; the others were left out.
+    /// Number of nodes with labels; the others were ignored.
     pub labeled: usize,
-    /// Ids that had labels and no vectors.
+    /// Number of ids with labels but without vectors.
     pub unknown: usize,
     /// Whether some node has several labels.
     pub multi_label: bool,
-    /// The labels, and how many nodes have each.
+    /// The labels and the number of nodes of each.
     pub classes: Vec<LabelCount>,
-    /// How it was done.
+    /// The settings used.
     pub settings: ClassifySettings,
-    /// The scores for each share, in the order asked for.
+    /// The scores per training fraction, in the order of the settings.
     pub shares: Vec<ShareScores>,
-    /// What a reader of the scores should know: sentences without full stop.
-    pub notes: Vec<String>,
-    /// Those of them that are about these vectors, and not about labels and splits alone.
+    /// Notes on the scores: sentences without a full stop.
+    pub notes: Vec<Message>,
+    /// The notes that depend on the vectors, and not only on labels and splits.
     #[serde(skip)]
-    pub fit_notes: Vec<String>,
+    pub fit_notes: Vec<Message>,
 }
 
-/// Scores for one share of training nodes.
+/// Scores for one training fraction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ShareScores {
-    /// The share.
+    /// The training fraction.
     pub train: f64,
     /// Micro-F1 over the repeats.
     pub micro_f1: Summary,
     /// Macro-F1 over the repeats.
     pub macro_f1: Summary,
-    /// With several labels a node: micro-F1 by the rule of the known number.
+    /// With several labels per node: micro-F1 by the known-number rule.
     pub known_micro_f1: Option<Summary>,
-    /// The same of macro-F1.
+    /// With several labels per node: macro-F1 by the known-number rule.
     pub known_macro_f1: Option<Summary>,
     /// Each repeat.
     pub runs: Vec<ClassifyRun>,
 }
 
-/// One split.
+/// The result of one split.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ClassifyRun {
-    /// Which repeat, from 0.
+    /// The number of the repeat, from 0.
     pub repeat: usize,
-    /// Nodes that trained.
+    /// Number of training nodes.
     pub train_nodes: usize,
-    /// Nodes that were tested.
+    /// Number of test nodes.
     pub test_nodes: usize,
-    /// The C that was used.
+    /// The C used.
     pub c: f64,
-    /// `C x losses + penalty` at the end, on the training nodes; added up over the labels where there are several.
+    /// The final value of `C x loss + penalty` on the training nodes; with several labels per node, the sum over the
+    /// labels.
     pub loss: f64,
-    /// Iterations, added up over the labels.
+    /// Number of iterations; with several labels per node, the sum over the labels.
     pub iterations: usize,
     /// Whether all fits converged.
     pub converged: bool,
-    /// The scores.
+    /// The scores on the test nodes.
     #[serde(flatten)]
     pub f1: F1,
-    /// With several labels a node: the scores by the rule of the known number.
+    /// With several labels per node: the scores by the known-number rule.
     pub known: Option<F1>,
-    /// Micro-F1 in cross-validation within the training nodes, where it was asked for.
+    /// Micro-F1 in cross-validation on the training nodes, if requested.
     #[serde(skip)]
     pub validation: Option<f64>,
-    /// What was said of each tested node.
+    /// The predictions for the test nodes.
     #[serde(skip)]
     pub predictions: Vec<Prediction>,
 }
 
-/// What was said of a tested node.
+/// The prediction for a test node.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Prediction {
     /// The node's row.
     pub row: u32,
-    /// The labels it was given, as places among the labels' names.
+    /// The predicted labels, as indices into the labels' names.
     pub labels: Vec<u32>,
 }
 
-/// Trains on shares of the labeled nodes and tests on the others.
+/// Trains on fractions of the labeled nodes and tests on the others.
 ///
 /// # Errors
-/// When settings make no sense, labels belong to other nodes, there is one class only, a share leaves out a class,
-/// or `watch` breaks off.
+/// If the settings are invalid, labels and vectors differ in number, there is only one class, or a training set has no
+/// node of some class.
 pub fn classify(
+    vectors: &Vectors<'_>,
+    labels: &Labels,
+    settings: &ClassifySettings,
+    pool: &Pool,
+) -> Result<Classification> {
+    classify_watched(vectors, labels, settings, pool, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Like [`classify()`], and calls `watch` with the progress.
+///
+/// # Errors
+/// As [`classify()`], and [`Error::Interrupted`] if `watch` breaks.
+pub fn classify_watched(
     vectors: &Vectors<'_>,
     labels: &Labels,
     settings: &ClassifySettings,
@@ -233,7 +276,7 @@ pub fn classify(
 ) -> Result<Classification> {
     settings.check()?;
     check_together(vectors, labels)?;
-    labels.check_classes("a classifier needs two classes or more")?;
+    labels.check_classes("classification needs at least two classes")?;
     let jobs = settings.splits(labels)?;
     let scaled = vectors.scaled(settings.l2norm);
     let vectors = Vectors { values: &scaled, ..*vectors };
@@ -334,17 +377,20 @@ fn summarize(
     }
 }
 
-fn label_notes(labels: &Labels, jobs: &[(usize, Split)]) -> Vec<String> {
+fn label_notes(labels: &Labels, jobs: &[(usize, Split)]) -> Vec<Message> {
     let multi_label = labels.is_multi_label();
     let mut notes = Vec::new();
     let lonely: Vec<String> =
         labels.counts().into_iter().filter(|count| count.nodes == 1).map(|count| count.label).collect();
     if let [first, rest @ ..] = &lonely[..] {
         let others = if rest.is_empty() { String::new() } else { format!(" (and {} others)", rest.len()) };
-        notes.push(match multi_label {
-            true => format!("label {first:?}{others} has one node: it is learned or tested, never both"),
-            false => format!("class {first:?}{others} has one node: it trains and is never tested"),
-        });
+        let note = match multi_label {
+            true => {
+                format!("label {first:?}{others} has one node, which is used for training or for testing")
+            }
+            false => format!("class {first:?}{others} has one node, which is always used for training"),
+        };
+        notes.push(note.into());
     }
     if multi_label {
         let lacks = |(_, split): &&(usize, Split)| {
@@ -355,41 +401,39 @@ fn label_notes(labels: &Labels, jobs: &[(usize, Split)]) -> Vec<String> {
         };
         let lacking = jobs.iter().filter(lacks).count();
         if lacking > 0 {
-            notes.push(format!(
-                "{lacking} of {} splits have no training node for some label, which is then never given",
-                jobs.len()
-            ));
+            let splits = jobs.len();
+            let note = format!(
+                "in {lacking} of {splits} splits some label has no training node and is never predicted"
+            );
+            notes.push(note.into());
         }
     }
     notes
 }
 
-fn fit_notes(settings: &ClassifySettings, runs: &[ClassifyRun]) -> Vec<String> {
+fn fit_notes(settings: &ClassifySettings, runs: &[ClassifyRun]) -> Vec<Message> {
     let mut notes = Vec::new();
     let open = runs.iter().filter(|run| !run.converged).count();
     if open > 0 {
-        notes.push(format!(
-            "{open} of {} fits did not converge within max_iter = {}",
-            runs.len(),
-            settings.max_iter
-        ));
+        let limit = option_value("max_iter", settings.max_iter);
+        notes.push(format!("{open} of {} fits did not converge within {limit}", runs.len()).into());
     }
     let edge = runs.iter().filter(|run| run.c == COSTS[0] || run.c == COSTS[COSTS.len() - 1]).count();
     if settings.c == Cost::Auto && 2 * edge > runs.len() {
-        notes.push(format!(
-            "c = auto chose {} or {}, the ends of its range, in {edge} of {} splits; the best may lie beyond",
-            COSTS[0],
-            COSTS[COSTS.len() - 1],
+        let [smallest, .., largest] = COSTS;
+        let note = format!(
+            "{} selected {smallest} or {largest}, the ends of its range, in {edge} of {} splits; the best C may be \
+             outside of the range",
+            option_value("c", "auto"),
             runs.len()
-        ));
+        );
+        notes.push(note.into());
     }
     notes
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
-
     use super::*;
     use manyview_base::random::{Key, unit_f64};
 
@@ -397,7 +441,7 @@ mod tests {
         (0..count).map(|node| format!("n{node}")).collect()
     }
 
-    /// Vectors around the corners of a cube, `classes` of them.
+    /// Vectors around `classes` corners of a cube.
     fn cloud(count: usize, classes: usize, noise: f64) -> Vec<f32> {
         let number = |row, column| unit_f64(Key::new(4).at(row, column)) - 0.5;
         let of = |row: usize, column: usize| f64::from(u8::from((row % classes) >> column & 1 == 1));
@@ -412,7 +456,7 @@ mod tests {
     ) -> Result<Classification> {
         let vectors = Vectors::new(values, labels.rows(), values.len() / labels.rows()).unwrap();
         let pool = Pool::new(Some(threads)).unwrap();
-        classify(&vectors, labels, settings, &pool, &mut |_| ControlFlow::Continue(()))
+        classify(&vectors, labels, settings, &pool)
     }
 
     fn one_label(count: usize, classes: usize) -> Labels {
@@ -445,7 +489,7 @@ mod tests {
             assert_eq!((a.repeat, a.f1, &a.predictions), (b.repeat, b.f1, &b.predictions));
             assert!(b.validation.is_none());
         }
-        // Other labels of tested nodes change scores and not validation.
+        // Changing the labels of the test nodes changes the scores but not the validation.
         let split = labels.split(0.5, 0, 0).unwrap();
         let other = |row: u32| format!("c{}", (row as usize + usize::from(split.test.contains(&row))) % 3);
         let changed = Labels::from_sets(ids(90), (0..90).map(|row| [other(row)])).unwrap();
@@ -475,7 +519,7 @@ mod tests {
 
     #[test]
     fn several_labels_have_two_rules() {
-        // A label for each coordinate of the corner; the corner 0 has none and is left out.
+        // One label per coordinate of the corner; nodes at corner 0 have no label and are ignored.
         let sets = (0..240)
             .map(|node| (0..3).filter(move |bit| (node % 8) >> bit & 1 == 1).map(|bit| format!("b{bit}")));
         let labels = Labels::from_sets(ids(240), sets).unwrap();
@@ -520,9 +564,10 @@ mod tests {
         let names = (0..41).map(|node| [["a", "b", "rare"][if node == 40 { 2 } else { node % 2 }]]);
         let labels = Labels::from_sets(ids(41), names).unwrap();
         let found = run(&cloud(41, 2, 0.1), &labels, &ClassifySettings::default(), 2).unwrap();
-        assert_eq!(found.notes, ["class \"rare\" has one node: it trains and is never tested"]);
+        let texts: Vec<String> = found.notes.iter().map(Message::to_string).collect();
+        assert_eq!(texts, ["class \"rare\" has one node, which is always used for training"]);
         assert_eq!(ClassifySettings::default().label_notes(&labels).unwrap(), found.notes);
-        assert!(found.fit_notes.is_empty(), "nothing of it is about the vectors");
+        assert!(found.fit_notes.is_empty(), "no note depends on the vectors");
     }
 
     #[test]
@@ -533,7 +578,8 @@ mod tests {
         let standard = ClassifySettings::default;
         let same = Labels::from_sets(ids(9), (0..9).map(|_| ["a"])).unwrap();
         assert!(
-            sentence(&same, standard()).starts_with("all 9 labeled nodes have the label \"a\"; a classifier")
+            sentence(&same, standard())
+                .starts_with("all 9 labeled nodes have the label \"a\"; classification needs")
         );
         let two = one_label(20, 2);
         assert!(sentence(&two, ClassifySettings { train: vec![], ..standard() }).contains("train is empty"));
@@ -546,8 +592,8 @@ mod tests {
         let vectors = [0.0; 6];
         let vectors = Vectors::new(&vectors, 3, 2).unwrap();
         let pool = Pool::new(Some(1)).unwrap();
-        let text = classify(&vectors, &two, &standard(), &pool, &mut |_| ControlFlow::Continue(()));
-        assert!(text.unwrap_err().to_string().starts_with("there are 3 vectors, and labels for 20 nodes"));
+        let refused = classify(&vectors, &two, &standard(), &pool);
+        assert!(refused.unwrap_err().to_string().starts_with("there are 3 vectors but labels for 20 nodes"));
     }
 
     #[test]
@@ -555,8 +601,8 @@ mod tests {
         let (labels, values) = (one_label(60, 2), cloud(60, 2, 0.1));
         let vectors = Vectors::new(&values, 60, 3).unwrap();
         let pool = Pool::new(Some(2)).unwrap();
-        let found =
-            classify(&vectors, &labels, &ClassifySettings::default(), &pool, &mut |_| ControlFlow::Break(()));
+        let (settings, stop) = (ClassifySettings::default(), &mut |_| ControlFlow::Break(()));
+        let found = classify_watched(&vectors, &labels, &settings, &pool, stop);
         assert!(matches!(found, Err(Error::Interrupted)));
     }
 
@@ -564,6 +610,7 @@ mod tests {
     fn costs_are_numbers_or_auto() {
         assert_eq!("auto".parse::<Cost>().unwrap(), Cost::Auto);
         assert_eq!("0.5".parse::<Cost>().unwrap(), Cost::Fixed(0.5));
+        assert_eq!([Cost::Auto, Cost::Fixed(0.5)].map(|cost| cost.to_string()), ["auto", "0.5"]);
         for text in ["0", "-1", "inf", "nan", "x", ""] {
             assert!(text.parse::<Cost>().is_err(), "{text}");
         }

@@ -1,36 +1,39 @@
-//! Clustering: k-means on the labeled nodes, and how well its clusters agree with the labels.
+//! Clustering: k-means on the labeled nodes, and the agreement of its clusters with the labels.
 //!
-//! Single runs of k-means end now here, now there, so each repeat is the best of several restarts, and repeats show the
-//! spread that is left.
+//! Single runs of k-means end in different local minima. Each repeat is therefore the best of several restarts, and the
+//! repeats show the remaining variation.
+
+use std::ops::ControlFlow;
 
 use serde::Serialize;
 
 use super::curvature::{deviations, moments};
-use super::kmeans::{MAX_ITER, Nodes, check};
+use super::kmeans::{Clusters, KmeansSettings, MAX_ITER, Nodes};
 use super::metrics::{Average, Contingency};
 use super::{Labels, Summary, Vectors, Watch, check_together};
 use manyview_base::error::{Error, Result};
+use manyview_base::message::{Message, option_value};
 use manyview_base::parallel::Pool;
 use manyview_data::labels::LabelCount;
 
-/// How nodes are to be clustered.
+/// Settings of [`cluster()`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClusterSettings {
-    /// Number of clusters; without it, the number of labels.
+    /// Number of clusters; `None` for the number of labels.
     pub k: Option<usize>,
-    /// Runs of k-means with restarts.
+    /// Number of repeats, each with several restarts.
     pub repeats: usize,
-    /// Starts of each, of which the one with the smallest inertia counts.
+    /// Number of restarts per repeat; the one with the smallest inertia is used.
     pub restarts: usize,
-    /// Decides where k-means starts.
+    /// Random seed of the initial centers.
     pub seed: u64,
-    /// At most so many iterations a start.
+    /// Maximum number of iterations per restart.
     pub max_iter: usize,
-    /// What the mutual information is divided by.
+    /// The mean of the two entropies that normalizes the mutual information.
     pub average: Average,
-    /// Scale every vector to length 1 first.
+    /// Scale each vector to length 1 first.
     pub l2norm: bool,
-    /// Bring every column to mean 0 and variance 1 over the labeled nodes.
+    /// Scale each column to mean 0 and variance 1 over the labeled nodes.
     pub standardize: bool,
 }
 
@@ -49,26 +52,27 @@ impl Default for ClusterSettings {
     }
 }
 
-/// How well clusters agree with labels.
+/// The result of [`cluster()`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Clustering {
-    /// Nodes with vectors.
+    /// Number of nodes with vectors.
     pub nodes: usize,
     /// Length of the vectors.
     pub dim: usize,
-    /// Nodes with labels; the others were left out.
+    /// Number of nodes with labels; the others were ignored.
     pub labeled: usize,
-    /// Ids that had labels and no vectors.
+    /// Number of ids with labels but without vectors.
     pub unknown: usize,
-    /// The labels, and how many nodes have each.
+    /// The labels and the number of nodes of each.
     pub classes: Vec<LabelCount>,
     /// Number of clusters.
     pub k: usize,
-    /// How it was done.
+    /// The settings used.
     pub settings: ClusterSettings,
     /// Normalized mutual information.
     pub nmi: Summary,
-    /// Mutual information adjusted for chance.
+    /// Adjusted mutual information.
     pub ami: Summary,
     /// Sum of squared distances to the centers.
     pub inertia: Summary,
@@ -77,36 +81,50 @@ pub struct Clustering {
     /// The rows that were clustered.
     #[serde(skip)]
     pub rows: Vec<u32>,
-    /// What a reader of the scores should know: sentences without full stop.
-    pub notes: Vec<String>,
+    /// Notes on the scores: sentences without a full stop.
+    pub notes: Vec<Message>,
 }
 
-/// The best of several restarts.
+/// The result of one repeat: the best of its restarts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ClusterRun {
-    /// Which repeat, from 0.
+    /// The number of the repeat, from 0.
     pub repeat: usize,
     /// Normalized mutual information.
     pub nmi: f64,
-    /// Mutual information adjusted for chance.
+    /// Adjusted mutual information.
     pub ami: f64,
     /// Sum of squared distances to the centers.
     pub inertia: f64,
     /// Iterations of the best restart.
     pub iterations: usize,
-    /// Whether nothing moved in its end.
+    /// Whether the best restart converged.
     pub converged: bool,
-    /// The cluster of each of [`Clustering::rows`].
+    /// The cluster of each row in [`Clustering::rows`].
     #[serde(skip)]
     pub assignments: Vec<u32>,
 }
 
-/// Clusters the labeled nodes and compares clusters with labels.
+/// Clusters the labeled nodes and compares the clusters with the labels.
 ///
 /// # Errors
-/// When settings make no sense, labels belong to other nodes, a node has several labels, there is one class only, or
-/// `watch` breaks off.
+/// If the settings are invalid, labels and vectors differ in number, a node has several labels, or there is only one
+/// class.
 pub fn cluster(
+    vectors: &Vectors<'_>,
+    labels: &Labels,
+    settings: &ClusterSettings,
+    pool: &Pool,
+) -> Result<Clustering> {
+    cluster_watched(vectors, labels, settings, pool, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Like [`cluster()`], and calls `watch` with the progress.
+///
+/// # Errors
+/// As [`cluster()`], and [`Error::Interrupted`] if `watch` breaks.
+pub fn cluster_watched(
     vectors: &Vectors<'_>,
     labels: &Labels,
     settings: &ClusterSettings,
@@ -115,37 +133,31 @@ pub fn cluster(
 ) -> Result<Clustering> {
     check_together(vectors, labels)?;
     if settings.repeats == 0 {
-        return Err(Error::config("repeats = 0 measures nothing; give at least 1"));
+        return Err(Error::config(format!("{} must be at least 1", option_value("repeats", 0))));
     }
     if labels.is_multi_label() {
         let several = (0..labels.rows()).filter(|&row| labels.of(row).len() > 1).count();
         let nodes = if several == 1 { "1 node has".into() } else { format!("{several} nodes have") };
         return Err(Error::network(format!(
-            "{nodes} several labels; a node is in one cluster, so give one label a node"
+            "{nodes} several labels; clustering needs exactly one label per node"
         )));
     }
-    // One class agrees with one cluster whatever the vectors: NMI would be 1 and mean nothing.
-    labels.check_classes("clusters can be compared with two classes or more")?;
+    // With one class and one cluster the NMI is 1 for any vectors.
+    labels.check_classes("clustering needs at least two classes")?;
     let rows = labels.labeled_rows();
     let k = settings.k.unwrap_or(labels.names().len());
-    check(k, rows.len(), settings.restarts, settings.max_iter)?;
+    let kmeans =
+        KmeansSettings { k, restarts: settings.restarts, max_iter: settings.max_iter, seed: settings.seed };
+    kmeans.check(rows.len())?;
     let scaled = vectors.scaled(settings.l2norm);
     let plain = Vectors { values: &scaled, ..*vectors };
     let standardized = settings.standardize.then(|| pool.run(|| standardized(&plain, &rows)));
     let vectors = Vectors { values: standardized.as_deref().unwrap_or(&scaled), ..*vectors };
     let nodes = pool.run(|| Nodes::new(&vectors, &rows));
-    let found = nodes.best_of(
-        k,
-        settings.repeats,
-        settings.restarts,
-        settings.max_iter,
-        settings.seed,
-        pool,
-        watch,
-    )?;
+    let found = nodes.best_of(&kmeans, settings.repeats, pool, watch)?;
 
     let truth: Vec<u32> = rows.iter().map(|&row| labels.only(row)).collect();
-    let run = |(repeat, clusters): (usize, super::kmeans::Clusters)| {
+    let run = |(repeat, clusters): (usize, Clusters)| {
         let table = Contingency::new(&truth, &clusters.assignments);
         ClusterRun {
             repeat,
@@ -186,29 +198,25 @@ fn standardized(vectors: &Vectors<'_>, rows: &[u32]) -> Vec<f32> {
     vectors.values.iter().enumerate().map(column).collect()
 }
 
-fn notes(k: usize, settings: &ClusterSettings, runs: &[ClusterRun]) -> Vec<String> {
+fn notes(k: usize, settings: &ClusterSettings, runs: &[ClusterRun]) -> Vec<Message> {
     let mut notes = Vec::new();
     let open = runs.iter().filter(|run| !run.converged).count();
     if open > 0 {
-        notes.push(format!(
-            "{open} of {} runs of k-means did not converge within max_iter = {}",
-            runs.len(),
-            settings.max_iter
-        ));
+        let limit = option_value("max_iter", settings.max_iter);
+        notes
+            .push(format!("{open} of {} runs of k-means did not converge within {limit}", runs.len()).into());
     }
     let fewer = runs
         .iter()
         .map(|run| run.assignments.iter().copied().collect::<std::collections::BTreeSet<_>>().len());
     if let Some(fewest) = fewer.min().filter(|&fewest| fewest < k) {
-        notes.push(format!("only {fewest} of {k} clusters have nodes: too many vectors are equal"));
+        notes.push(format!("only {fewest} of {k} clusters have nodes; too many vectors are equal").into());
     }
     notes
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
-
     use super::*;
     use manyview_base::random::{Key, unit_f64};
 
@@ -225,7 +233,7 @@ mod tests {
     ) -> Result<Clustering> {
         let vectors = Vectors::new(values, labels.rows(), values.len() / labels.rows()).unwrap();
         let pool = Pool::new(Some(threads)).unwrap();
-        cluster(&vectors, labels, settings, &pool, &mut |_| ControlFlow::Continue(()))
+        cluster(&vectors, labels, settings, &pool)
     }
 
     fn clouds(count: usize, classes: usize) -> Vec<f32> {
@@ -270,7 +278,7 @@ mod tests {
         let few = labels(10, 2);
         assert!(
             sentence(&few, ClusterSettings { k: Some(11), ..standard() })
-                .contains("k = 11 clusters of 10 nodes")
+                .starts_with("k = 11 exceeds the number of nodes")
         );
         assert!(sentence(&few, ClusterSettings { repeats: 0, ..standard() }).contains("repeats = 0"));
         let several = Labels::from_sets(["a", "b"], [vec!["x", "y"], vec!["x"]]).unwrap();

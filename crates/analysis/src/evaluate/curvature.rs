@@ -1,12 +1,13 @@
-//! A cheap picture of the objective's curvature, which turns hundreds of iterations into a dozen.
+//! A preconditioner from an approximation of the objective's Hessian. It reduces hundreds of iterations to about a
+//! dozen.
 //!
 //! The Hessian of logistic regression is, for each output, `C sum_i a_i x_i x_iᵀ + 1` with `a_i = p_i (1 - p_i)`. With
-//! all `a_i` replaced by their mean `a` it is `C n a (S + t 1)`, where S is the second moment of the centered vectors and
-//! `t = 1 / (C n a)`. S belongs to the vectors alone: it is formed once from all labeled nodes, and a factor of
-//! `S + t 1` for each t met, rounded to a power of two, serves all splits, all C and all labels.
+//! all `a_i` replaced by their mean `a` it is `C n a (S + t 1)`, where S is the second moment of the centered vectors
+//! and `t = 1 / (C n a)`. S depends on the vectors only. It is computed once from all labeled nodes. `S + t 1` is
+//! factorized once for each t, rounded to a power of two, and the factor is used for all splits, all C and all labels.
 //!
-//! Nothing here decides where a fit ends, only how fast it gets there: the test nodes' vectors that are in S cannot
-//! leak into a converged classifier.
+//! The preconditioner changes the speed of a fit, not its minimum. So the vectors of the test nodes, which are part of
+//! S, cannot leak into a converged classifier.
 
 use std::sync::OnceLock;
 
@@ -17,17 +18,17 @@ use manyview_base::linalg::kernels::vectorized;
 use manyview_base::linalg::vector::{add_multiple, product};
 use manyview_base::linalg::{Dense, gram};
 
-/// So many rows are enough to know S well enough.
+/// Maximum number of rows that S is computed from; a sample of this size is accurate enough.
 const MOST_ROWS: usize = 8192;
 
-/// Wider vectors get the diagonal of S alone: a factor would take longer than the fits.
+/// For wider vectors only the diagonal of S is used, because a factorization would take longer than the fits.
 const WIDEST: usize = 1024;
 
-/// Powers of two between which the ridge t is rounded, relative to the mean of S's diagonal.
+/// The exponents of the powers of two that the ridge t is rounded to, relative to the mean of S's diagonal.
 const LEAST: i32 = -30;
 const MOST: i32 = 30;
 
-/// What is known of the vectors before any label is.
+/// The mean and the second moment of the vectors, which do not depend on labels.
 #[derive(Debug)]
 pub(super) struct Curvature {
     /// The mean vector.
@@ -40,13 +41,14 @@ pub(super) struct Curvature {
 
 #[derive(Debug)]
 enum Moment {
-    /// By rows.
+    /// Row by row.
     Full(Vec<f64>),
     Diagonal(Vec<f64>),
 }
 
 impl Curvature {
-    /// Looks at the vectors in these rows; with `standardize`, at the vectors with columns of variance 1.
+    /// Computes the moments of the vectors in these rows; with `standardize`, of vectors scaled to columns of variance
+    /// 1.
     pub(super) fn new(vectors: &Vectors<'_>, rows: &[u32], standardize: bool) -> Self {
         let step = rows.len().div_ceil(MOST_ROWS).max(1);
         let rows: Vec<u32> = rows.iter().step_by(step).copied().collect();
@@ -72,13 +74,13 @@ impl Curvature {
             Moment::Full(moment) => (0..dim).map(|at| moment[at * dim + at]).sum(),
             Moment::Diagonal(moment) => moment.iter().sum(),
         };
-        // Vectors that are all alike have no moment; any size will do for them.
+        // If all vectors are equal, the moment is zero and any size works.
         let size = if trace > 0.0 { trace / dim as f64 } else { 1.0 };
         let factors = (LEAST..=MOST).map(|_| OnceLock::new()).collect();
         Curvature { mean, moment, size, factors }
     }
 
-    /// Replaces `x` by `(S + ridge 1)^-1 x`, nearly.
+    /// Replaces `x` by approximately `(S + ridge 1)^-1 x`.
     pub(super) fn solve(&self, ridge: f64, x: &mut [f64]) {
         let power = libm::log2(ridge / self.size).round().clamp(LEAST.into(), MOST.into()) as i32;
         let rounded = self.size * 2f64.powi(power);
@@ -123,7 +125,7 @@ pub(super) fn moments(vectors: &Vectors<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64
     (mean, variance)
 }
 
-/// Standard deviations to divide by; 1 for columns that are constant but for rounding.
+/// Standard deviations to divide by; 1 for columns that are constant up to rounding.
 pub(super) fn deviations(mean: &[f64], variance: &[f64], rows: usize) -> Vec<f64> {
     let rounding = rows as f64 * f64::EPSILON;
     let of = |(&mean, &variance): (&f64, &f64)| {
@@ -133,7 +135,7 @@ pub(super) fn deviations(mean: &[f64], variance: &[f64], rows: usize) -> Vec<f64
     mean.iter().zip(variance).map(of).collect()
 }
 
-/// The lower factor L of `moment + ridge 1 = L Lᵀ`, by rows.
+/// The lower factor L of `moment + ridge 1 = L Lᵀ`, row by row.
 fn cholesky(moment: &[f64], ridge: f64, dim: usize) -> Vec<f64> {
     let mut factor = moment.to_vec();
     vectorized(
@@ -148,7 +150,7 @@ fn cholesky(moment: &[f64], ridge: f64, dim: usize) -> Vec<f64> {
                     this[column] = (this[column] - sum) / other[column];
                 }
                 let left = this[row] + ridge - product(&this[..row], &this[..row]);
-                // S was summed in 32-bit floats: where it is singular, rounding may push it below zero.
+                // S was summed in 32-bit floats: if it is singular, rounding may make this negative.
                 this[row] = left.max(ridge * 1e-3).sqrt();
             }
         },

@@ -1,57 +1,61 @@
-//! Hides edges of a network, and draws pairs that are none.
+//! Hides edges of a network, and draws pairs of nodes that are not edges.
 //!
-//! Pairs stand in an order that follows from (seed, repeat, ids); the first of them are hidden. No node loses its last
-//! edge in a view, since a node that nothing is known of can only be guessed at. An edge is hidden in both directions,
-//! and, when edges of all views are hidden, in every view that has it: what is asked for must not stand elsewhere.
+//! Pairs are sorted by a hash of (seed, repeat, ids), and the first of them are hidden. Each node keeps at least one
+//! edge per view, since an isolated node could only be guessed. An edge is hidden in both directions. If edges of all
+//! views are hidden, it is hidden in every view that has it, so that no other view reveals it.
 //!
-//! Invariant: a hidden edge is nowhere in what is embedded (in the view asked about, when it is one view), and a drawn
-//! pair is no edge of the whole network (of that view).
+//! Invariant: a hidden edge is not in the network that is embedded (if one view is tested: not in that view), and a
+//! drawn pair is not an edge of the original network (of that view).
 
 use std::collections::HashSet;
 
 use super::links::LinkSettings;
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Csr;
+use manyview_base::message::option_value;
 use manyview_base::random::{Key, Stream, text_key};
 use manyview_data::network::{Network, Nodes, View};
 
 const EDGES: u64 = 0x0065_6467_6573;
 const NON_EDGES: u64 = 0x6e6f_6e65;
 
-/// Two nodes, the smaller number first.
+/// Two nodes, the one with the smaller number first.
 pub type Pair = (u32, u32);
 
-/// A network without some of its edges, and what was taken from it.
+/// A network without some of its edges, and the hidden edges.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Hidden {
-    /// What is left; the nodes are those of the whole network.
+    /// The remaining network, with all nodes of the original.
     pub network: Network,
-    /// The views that edges were taken from.
+    /// The views whose edges were hidden.
     pub views: Vec<HiddenView>,
 }
 
-/// The test of one view.
+/// The test pairs of one view.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HiddenView {
-    /// Its name.
+    /// The name of the view.
     pub view: String,
-    /// Edges that were hidden.
+    /// The hidden edges.
     pub edges: Vec<Pair>,
-    /// As many pairs that are no edges, between nodes that have edges in the view; fewer in a view that is nearly full.
+    /// The same number of pairs that are not edges, between nodes with edges in the view; fewer if the view is nearly
+    /// complete.
     pub non_edges: Vec<Pair>,
 }
 
-/// A network with the numbers that stand for its ids.
+/// The original network and a hash of each node id.
 struct Whole<'a> {
     network: &'a Network,
     keys: Vec<u64>,
 }
 
 impl LinkSettings {
-    /// Takes the edges of one repeat out of a network.
+    /// Hides the edges of one repeat.
     ///
     /// # Errors
-    /// When the share makes no sense, the view does not exist, or nothing can be hidden or drawn.
+    /// If the settings are invalid, the view does not exist, or no edge can be hidden or no other pair drawn.
     pub fn hide(&self, network: &Network, repeat: usize) -> Result<Hidden> {
         self.check()?;
         let asked = self.views(network)?;
@@ -62,9 +66,9 @@ impl LinkSettings {
             let names: Vec<String> =
                 asked.iter().map(|&view| format!("{:?}", network.views()[view].name)).collect();
             return Err(Error::network(format!(
-                "no edge of {} can be hidden: each is the last of one of its nodes, or hide = {} of them is none",
+                "no edge of {} can be hidden: each is the last edge of a node, or {} of the edges rounds to 0",
                 names.join(", "),
-                self.hide
+                option_value("hide", self.hide)
             )));
         }
         let views = asked.iter().zip(&hidden).map(|(&view, edges)| {
@@ -74,8 +78,8 @@ impl LinkSettings {
             let non_edges = whole.draw(view, others, edges.len(), key);
             if non_edges.is_empty() && !edges.is_empty() {
                 return Err(Error::network(format!(
-                    "view {:?} links nearly all pairs of its nodes, so there is nothing to tell its edges from; \
-                     leave it out",
+                    "view {:?} links nearly all pairs of its nodes, so too few other pairs are left to compare with; \
+                     remove the view",
                     of.name
                 )));
             }
@@ -85,7 +89,7 @@ impl LinkSettings {
         Ok(Hidden { network: whole.without(&asked, &hidden), views })
     }
 
-    /// The numbers of the views whose edges are hidden.
+    /// The indices of the views whose edges are hidden.
     fn views(&self, network: &Network) -> Result<Vec<usize>> {
         let names = || network.views().iter().map(|view| view.name.as_str());
         match &self.view {
@@ -108,13 +112,13 @@ fn keys(nodes: &Nodes) -> Vec<u64> {
     nodes.iter().map(text_key).collect()
 }
 
-/// Whether there is an edge between two nodes, in any direction.
+/// Whether there is an edge between two nodes, in either direction.
 fn linked(view: &View, (a, b): Pair) -> bool {
     let has = |from: u32, to: u32| view.adjacency.row(from as usize).0.binary_search(&to).is_ok();
     has(a, b) || (view.directed && has(b, a))
 }
 
-/// The pairs that a view links, each once.
+/// The pairs linked in a view, each once.
 fn pairs(view: &View) -> Vec<Pair> {
     let arcs = (0..view.adjacency.rows() as u32).flat_map(|row| {
         view.adjacency.row(row as usize).0.iter().map(move |&col| (row.min(col), row.max(col)))
@@ -126,7 +130,7 @@ fn pairs(view: &View) -> Vec<Pair> {
 }
 
 impl Whole<'_> {
-    /// The pairs to hide of each view that is asked about.
+    /// The pairs to hide in each of the given views.
     fn choose(&self, asked: &[usize], share: f64, key: Key) -> Vec<Vec<Pair>> {
         let of_view: Vec<Vec<Pair>> = asked.iter().map(|&view| pairs(&self.network.views()[view])).collect();
         let mut left: Vec<usize> =
@@ -160,13 +164,13 @@ impl Whole<'_> {
         hidden
     }
 
-    /// Random bits of a pair that do not depend on the order of its nodes.
+    /// Random bits of a pair, independent of the order of its nodes.
     fn bits(&self, (a, b): Pair, key: Key) -> u64 {
         let (a, b) = (self.keys[a as usize], self.keys[b as usize]);
         key.with(a.min(b)).with(a.max(b)).bits()
     }
 
-    /// Pairs of nodes of a view that none of `others` links.
+    /// Draws pairs of nodes of a view that are not linked in any of `others`.
     fn draw(&self, view: usize, others: &[usize], wanted: usize, key: Key) -> Vec<Pair> {
         let views = self.network.views();
         let mut there = vec![false; self.keys.len()];
@@ -175,7 +179,7 @@ impl Whole<'_> {
             there[b as usize] = true;
         }
         let mut nodes: Vec<u32> = (0..there.len() as u32).filter(|&node| there[node as usize]).collect();
-        // By id, so that the order in which nodes are numbered does not matter.
+        // Sorted by id, so that the result does not depend on the numbering of the nodes.
         nodes.sort_by_key(|&node| (self.keys[node as usize], node));
         let mut stream = Stream::new(key);
         let (mut seen, mut found) = (HashSet::new(), Vec::with_capacity(wanted));
@@ -192,7 +196,7 @@ impl Whole<'_> {
         found
     }
 
-    /// The network without hidden pairs.
+    /// The network without the hidden pairs.
     fn without(&self, asked: &[usize], hidden: &[Vec<Pair>]) -> Network {
         let views = self.network.views().iter().enumerate().map(|(number, view)| {
             let Some(at) = asked.iter().position(|&asked| asked == number) else { return view.clone() };
@@ -224,7 +228,7 @@ mod tests {
     use manyview_data::generate::Planted;
     use manyview_data::network::{Duplicates, NetworkBuilder};
 
-    /// Views that share some of their edges; one is directed.
+    /// Two views with common edges; one view is directed.
     fn network() -> Network {
         let planted =
             Planted { nodes: 120, views: 2, communities: 4, ..Planted::default() }.generate().unwrap();

@@ -1,35 +1,36 @@
-//! Products of dense rows in f64: what logistic regression and k-means spend their time on.
+//! Products of dense rows in f64: the inner loops of logistic regression and k-means.
 //!
-//! Rows of 32-bit floats are widened once, four at a time, and then serve all classes. Every sum has eight lanes of
-//! its own that are added in a fixed order at the end, and products and sums are rounded separately (no FMA): so the
-//! width of the machine's vectors changes the speed and not a bit.
+//! Rows of 32-bit floats are converted to f64 four at a time, once for all classes. Each sum has eight lanes that are
+//! added in a fixed order at the end, and products and sums are rounded separately (no FMA). So the vector width of the
+//! machine affects the speed but not the result.
 //!
 //! Invariant: rows are padded with zeros to a multiple of [`LANES`].
 
 use super::Vectors;
 use manyview_base::linalg::vector::total;
 
-/// Numbers that a loop takes at once: one vector of AVX-512, two of AVX2.
+/// Numbers processed together: one vector of AVX-512, two of AVX2.
 pub(super) const LANES: usize = 8;
 
-/// Rows that are widened together.
+/// Rows converted together.
 pub(super) const GROUP: usize = 4;
 
-/// Most blocks that rows are cut into.
+/// Maximum number of blocks of rows.
 const MOST_BLOCKS: usize = 64;
 
-/// Rows of a block: a function of the data alone, so that block sums are the same for any number of threads.
+/// The number of rows per block. It depends on the data only, so that block sums are the same for any number of
+/// threads.
 pub(super) fn block_rows(rows: usize) -> usize {
     // Small enough for many threads, and large enough that a block's own sums do not cost more than its rows.
     rows.div_ceil(MOST_BLOCKS).max(256).next_multiple_of(GROUP)
 }
 
-/// Length of a padded row.
+/// The length of a padded row.
 pub(super) fn stride(dim: usize) -> usize {
     dim.next_multiple_of(LANES)
 }
 
-/// Writes up to four rows as f64 into `wide`; missing ones and padding are zero.
+/// Writes up to four rows as f64 to `wide`; missing rows and padding are set to zero.
 #[inline(always)]
 pub(super) fn widen_group(vectors: &Vectors<'_>, rows: &[u32], wide: &mut [f64]) {
     let stride = wide.len() / GROUP;
@@ -41,7 +42,7 @@ pub(super) fn widen_group(vectors: &Vectors<'_>, rows: &[u32], wide: &mut [f64])
     }
 }
 
-/// Writes a row as f64; the padding of `wide` is left alone.
+/// Writes a row as f64; the padding of `wide` is unchanged.
 #[inline(always)]
 pub(super) fn widen(row: &[f32], wide: &mut [f64]) {
     for (wide, &x) in wide.iter_mut().zip(row) {
@@ -66,26 +67,26 @@ fn add_squares(sums: &mut [f64; LANES], a: &[f64; LANES], b: &[f64; LANES]) {
     *sums = std::array::from_fn(|lane| old[lane] + (a[lane] - b[lane]) * (a[lane] - b[lane]));
 }
 
-/// Sums that are not yet added up over their lanes, one for each of four rows.
+/// Sums of four rows, not yet added up over the lanes.
 pub(super) type Lanes = [[f64; LANES]; GROUP];
 
 /// Adds up the lanes.
 ///
-/// This has to happen in another loop than the one that fills them: where the compiler sees both, it lays its vectors
-/// across the four rows and not along them, and spends its time on shuffling.
+/// This must not be in the same loop that fills the lanes: there the compiler would vectorize across the four rows
+/// instead of along them, and spend its time on shuffles.
 #[inline(always)]
 pub(super) fn totals(lanes: &Lanes) -> [f64; GROUP] {
     lanes.map(total)
 }
 
-/// Sums over the columns of each of four rows and `x`.
+/// Defines sums over the columns of each of four rows and `x`.
 macro_rules! four_sums {
     ($name:ident, $add:ident, $what:literal) => {
         #[doc = $what]
         #[inline(always)]
         pub(super) fn $name(four: &[f64], x: &[f64], lanes: &mut Lanes) {
             let stride = x.len();
-            // Four variables and not an array of four, for the same reason.
+            // Four variables instead of an array of four, for the same reason.
             let [mut first, mut second, mut third, mut fourth] = [[0.0; LANES]; GROUP];
             let (a, rest) = four.split_at(stride);
             let (b, rest) = rest.split_at(stride);
@@ -105,9 +106,13 @@ macro_rules! four_sums {
 four_sums!(
     four_products,
     add_products,
-    "Inner products of four rows with `x`, before their lanes are added up."
+    "Inner products of four rows with `x`, not yet added up over the lanes."
 );
-four_sums!(four_distances, add_squares, "Squared distances of four rows from `x`, likewise.");
+four_sums!(
+    four_distances,
+    add_squares,
+    "Squared distances of four rows from `x`, not yet added up over the lanes."
+);
 
 /// `sum += factors[0] row_0 + ... + factors[3] row_3`.
 #[inline(always)]
@@ -116,7 +121,7 @@ pub(super) fn add_four(sum: &mut [f64], four: &[f64], factors: [f64; GROUP]) {
     let (a, rest) = four.split_at(stride);
     let (b, rest) = rest.split_at(stride);
     let (c, d) = rest.split_at(stride);
-    // Plain numbers: of chunks the compiler would take one number each, from eight places at once.
+    // Not in chunks: the compiler would gather one number of each chunk from eight places.
     for ((((sum, a), b), c), d) in sum.iter_mut().zip(a).zip(b).zip(c).zip(d) {
         *sum += (factors[0] * a + factors[1] * b) + (factors[2] * c + factors[3] * d);
     }

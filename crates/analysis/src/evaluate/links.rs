@@ -1,7 +1,9 @@
-//! Link prediction: edges are hidden, the rest is embedded, and hidden edges compete with pairs that are none.
+//! Link prediction: hides edges, embeds the remaining network, and ranks hidden edges against pairs that are not edges.
 //!
-//! A pair's score is the cosine of its two vectors, or their inner product. Scores of hidden edges against those of as
-//! many non-edges give the area under the curve and the average precision, for each view by itself.
+//! The score of a pair is the cosine or the inner product of its two vectors. The scores of the hidden edges and of the
+//! same number of non-edges give the area under the ROC curve and the average precision, for each view separately.
+
+use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -10,21 +12,22 @@ use super::hide::{HiddenView, Pair};
 use super::metrics::{auc, average_precision};
 use super::{Step, Summary, Vectors, Watch};
 use manyview_base::error::{Error, Result};
+use manyview_base::message::{Message, option_value};
 use manyview_base::parallel::Pool;
 use manyview_data::network::Network;
 
-/// How links are to be predicted.
+/// Settings of [`links()`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkSettings {
-    /// The view whose edges are hidden; without it, those of all views.
+    /// The view whose edges are hidden; `None` for all views.
     pub view: Option<String>,
-    /// Share of its edges that is hidden.
+    /// Fraction of the edges to hide.
     pub hide: f64,
-    /// How often edges are hidden and the rest embedded.
+    /// Number of repeats; each hides other edges and embeds again.
     pub repeats: usize,
-    /// Decides which edges are hidden and which pairs are drawn.
+    /// Random seed of the hidden edges and the drawn pairs.
     pub seed: u64,
-    /// How a pair of vectors is scored.
+    /// The score of a pair of vectors.
     pub score: LinkScore,
 }
 
@@ -35,30 +38,31 @@ impl Default for LinkSettings {
 }
 
 impl LinkSettings {
-    /// Refuses what cannot work whatever the data.
+    /// Checks the settings that do not depend on the data.
     ///
     /// # Errors
-    /// [`Error::Config`] with a sentence.
+    /// [`Error::Config`] for the first invalid setting.
     pub fn check(&self) -> Result<()> {
         if !(self.hide > 0.0 && self.hide < 1.0) {
-            let hide = self.hide;
-            return Err(Error::config(format!("hide = {hide} is not a share between 0 and 1, such as 0.2")));
+            let hide = option_value("hide", self.hide);
+            return Err(Error::config(format!("{hide} must be a fraction between 0 and 1, such as 0.2")));
         }
         if self.repeats == 0 {
-            return Err(Error::config("repeats = 0 measures nothing; give at least 1"));
+            return Err(Error::config(format!("{} must be at least 1", option_value("repeats", 0))));
         }
         Ok(())
     }
 }
 
-/// How a pair of vectors is scored.
+/// The score of a pair of vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum LinkScore {
-    /// The cosine of their angle; 0 for a zero vector.
+    /// The cosine of the two vectors; 0 if one of them is zero.
     #[default]
     Cosine,
-    /// Their inner product, which favors nodes with long vectors.
+    /// The inner product, which favors nodes with long vectors.
     Dot,
 }
 
@@ -77,56 +81,71 @@ impl LinkScore {
     }
 }
 
-/// How well hidden edges were found again.
+/// The result of [`links()`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Links {
-    /// Nodes of the network.
+    /// Number of nodes of the network.
     pub nodes: usize,
-    /// How it was done.
+    /// The settings used.
     pub settings: LinkSettings,
     /// The scores of each view whose edges were hidden.
     pub views: Vec<ViewScores>,
-    /// What a reader of the scores should know: sentences without full stop.
-    pub notes: Vec<String>,
+    /// Notes on the scores: sentences without a full stop.
+    pub notes: Vec<Message>,
 }
 
 /// Scores of one view.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ViewScores {
-    /// The view.
+    /// The name of the view.
     pub view: String,
-    /// Area under the curve over the repeats; none when no edge could be hidden.
+    /// Area under the ROC curve over the repeats; `None` if no edge could be hidden.
     pub auc: Option<Summary>,
-    /// Average precision over the repeats.
+    /// Average precision over the repeats; `None` if no edge could be hidden.
     pub average_precision: Option<Summary>,
-    /// Each repeat in which edges were hidden.
+    /// The repeats in which edges were hidden.
     pub runs: Vec<LinkRun>,
 }
 
-/// One repeat of one view.
+/// The result of one repeat in one view.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LinkRun {
-    /// Which repeat, from 0.
+    /// The number of the repeat, from 0.
     pub repeat: usize,
-    /// Edges that were hidden.
+    /// Number of hidden edges.
     pub edges: usize,
-    /// Pairs that they competed with.
+    /// Number of pairs that are not edges.
     pub non_edges: usize,
-    /// Area under the curve.
+    /// Area under the ROC curve.
     pub auc: f64,
     /// Average precision.
     pub average_precision: f64,
 }
 
-/// Hides edges, calls `embed` with what is left and the number of the repeat, and scores.
+/// Hides edges, calls `embed` with the remaining network and the number of the repeat, and scores the result.
 ///
-/// `embed` returns one vector per node, in the network's order, row after row, and their length. Any method will do:
-/// the hidden edges depend on the network and the settings alone.
+/// `embed` returns one vector per node, in the order of the network's nodes, row by row, and their length. It may use
+/// any method: the hidden edges depend on the network and the settings only.
 ///
 /// # Errors
-/// When settings make no sense, nothing can be hidden, vectors do not fit the network, `embed` fails, or `watch` breaks
-/// off.
+/// If the settings are invalid, no edge can be hidden, the vectors do not fit the network, or `embed` fails.
 pub fn links(
+    network: &Network,
+    settings: &LinkSettings,
+    pool: &Pool,
+    embed: impl FnMut(&Network, usize) -> Result<(Vec<f32>, usize)>,
+) -> Result<Links> {
+    links_watched(network, settings, pool, embed, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Like [`links()`], and calls `watch` before each repeat.
+///
+/// # Errors
+/// As [`links()`], and [`Error::Interrupted`] if `watch` breaks.
+pub fn links_watched(
     network: &Network,
     settings: &LinkSettings,
     pool: &Pool,
@@ -168,7 +187,7 @@ pub fn links(
 }
 
 impl LinkScore {
-    /// `None` when no edge was hidden.
+    /// Returns `None` if no edge was hidden.
     fn test(self, vectors: &Vectors<'_>, test: &HiddenView, repeat: usize) -> Option<LinkRun> {
         let of = |pairs: &[Pair]| -> Vec<f64> {
             pairs
@@ -187,18 +206,19 @@ impl LinkScore {
     }
 }
 
-fn notes(network: &Network, settings: &LinkSettings, tests: &[HiddenView]) -> Vec<String> {
+fn notes(network: &Network, settings: &LinkSettings, tests: &[HiddenView]) -> Vec<Message> {
     let mut notes = Vec::new();
     for test in tests {
         let view =
             network.views().iter().find(|view| view.name == test.view).expect("a view of this network");
         let wanted = settings.hide * view.edges() as f64;
         if (test.edges.len() as f64) < 0.9 * wanted && !view.directed {
-            notes.push(format!(
-                "view {}: {} edges are hidden instead of {wanted:.0}; the others are the last of one of their nodes",
+            let note = format!(
+                "view {}: {} edges are hidden instead of {wanted:.0}; each of the others is the last edge of a node",
                 test.view,
                 test.edges.len()
-            ));
+            );
+            notes.push(note.into());
         }
     }
     notes
@@ -206,8 +226,6 @@ fn notes(network: &Network, settings: &LinkSettings, tests: &[HiddenView]) -> Ve
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
-
     use super::*;
     use manyview_data::generate::Planted;
 
@@ -225,7 +243,7 @@ mod tests {
         Network::open(folder.path()).unwrap()
     }
 
-    /// A vector with a 1 for the node and each of its neighbors.
+    /// Vectors with a 1 for the node itself and each of its neighbors.
     fn neighborhoods(network: &Network) -> (Vec<f32>, usize) {
         let nodes = network.nodes().len();
         let mut values = vec![0.0; nodes * nodes];
@@ -244,13 +262,7 @@ mod tests {
         embed: fn(&Network) -> (Vec<f32>, usize),
     ) -> Result<Links> {
         let pool = Pool::new(Some(threads)).unwrap();
-        links(
-            &network(),
-            settings,
-            &pool,
-            |network, _| Ok(embed(network)),
-            &mut |_| ControlFlow::Continue(()),
-        )
+        links(&network(), settings, &pool, |network, _| Ok(embed(network)))
     }
 
     #[test]
@@ -287,6 +299,6 @@ mod tests {
         let settings = LinkSettings { repeats: 0, ..LinkSettings::default() };
         assert!(run(&settings, 1, neighborhoods).unwrap_err().to_string().contains("repeats = 0"));
         let text = run(&LinkSettings::default(), 1, |_| (vec![1.0; 6], 2)).unwrap_err().to_string();
-        assert!(text.contains("6 numbers are not 200 vectors of 2"), "{text}");
+        assert!(text.contains("expected 200 x 2 numbers"), "{text}");
     }
 }

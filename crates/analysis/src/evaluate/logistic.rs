@@ -1,16 +1,17 @@
-//! Logistic regression with an L2 penalty and a free intercept, run to convergence.
+//! Logistic regression with an L2 penalty and an unpenalized intercept, run to convergence.
 //!
 //! ```text
 //! F(W, b) = C sum_i loss(y_i, W x_i + b) + 1/2 ||W||^2
 //! ```
 //!
-//! With one output the loss is `log(1 + e^z) - y z`; with several it is `log(sum_k e^(z_k)) - z_y`. It is scikit-learn's
-//! objective, so two classes are one output and not two.
+//! With one output the loss is `log(1 + e^z) - y z`; with several it is `log(sum_k e^(z_k)) - z_y`. This is
+//! scikit-learn's objective, so two classes have one output, not two.
 //!
-//! The method is L-BFGS, started from the picture of the curvature in `curvature.rs`. Parameters belong to vectors that
-//! are shifted and scaled, which is done to W and not to the data: `W ((x - shift) / scale) + b = V x + e`.
+//! The method is L-BFGS, preconditioned by the approximate Hessian of `curvature.rs`. The parameters are those for
+//! shifted and scaled vectors. Shift and scale are applied to W instead of the data: `W ((x - shift) / scale) + b = V x
+//! + e`.
 //!
-//! Invariant: sums run over blocks of rows that depend on the data alone, added in order.
+//! Invariant: sums are computed over blocks of rows that depend on the data only, and blocks are added in order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,17 +23,17 @@ use super::kernels::{GROUP, LANES, add_four, block_rows, four_products, stride, 
 use manyview_base::linalg::kernels::vectorized;
 use manyview_base::linalg::vector::{add_multiple, product};
 
-/// A fit has converged when F is above its minimum by no more than this share, as far as the curvature tells,
+/// A fit has converged if the relative distance of F to its minimum, estimated by the curvature, is at most this,
 const GAP: f64 = 1e-9;
-/// and no element of the gradient of `F / (C n)` is larger than this (scikit-learn's rule with its own default).
+/// and if no element of the gradient of `F / (C n)` exceeds this (scikit-learn's criterion with its default).
 const GRADIENT: f64 = 1e-4;
-/// The gap that is small enough to compare values of C by.
+/// The relative distance that is sufficient for comparing values of C.
 const ROUGH_GAP: f64 = 1e-5;
 
-/// Steps that L-BFGS remembers.
+/// Number of steps that L-BFGS stores.
 const MEMORY: usize = 30;
 
-/// Vectors minus shift, over scale, are what the penalty sees.
+/// The shift and scale of the vectors; the penalty applies to the weights of `(x - shift) / scale`.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     shift: Vec<f64>,
@@ -40,9 +41,9 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The frame for training on these rows: scaled to columns of variance 1, or as they are.
+    /// The frame for training on these rows: columns scaled to variance 1, or not scaled.
     ///
-    /// A shift changes nothing but the meaning of the intercept; it makes the intercept nearly independent of the rest.
+    /// A shift changes only the intercept. It makes the intercept nearly independent of the weights.
     pub(super) fn new(vectors: &Vectors<'_>, rows: &[u32], standardize: bool, curvature: &Curvature) -> Self {
         if !standardize {
             return Frame { shift: curvature.mean.clone(), scale: vec![1.0; vectors.dim()] };
@@ -59,34 +60,34 @@ pub(super) struct Task<'a> {
     pub(super) vectors: &'a Vectors<'a>,
     pub(super) curvature: &'a Curvature,
     pub(super) frame: &'a Frame,
-    /// Rows that train, and the class of each.
+    /// The training rows, and the class of each.
     pub(super) rows: &'a [u32],
     pub(super) classes: &'a [u32],
-    /// 1 for classes 0 and 1, else the number of classes.
+    /// 1 for classes 0 and 1, otherwise the number of classes.
     pub(super) outputs: usize,
-    /// C, the weight of the losses against the penalty.
+    /// C, the weight of the loss relative to the penalty.
     pub(super) cost: f64,
     pub(super) max_iter: usize,
-    /// Whether the fit is a result and not a trial.
+    /// Whether the fit is a result; otherwise it is only used to compare values of C.
     pub(super) exact: bool,
 }
 
 /// A fitted classifier.
 #[derive(Clone, Debug)]
 pub(super) struct Fitted {
-    /// Weights for the vectors as they are, one padded row per output.
+    /// Weights for the original vectors, one padded row per output.
     weights: Vec<f64>,
     intercepts: Vec<f64>,
-    /// F at the end.
+    /// The final value of F.
     pub(super) loss: f64,
     pub(super) iterations: usize,
     pub(super) converged: bool,
-    /// W and b, for a start from here.
+    /// W and b, to start another fit from.
     point: Vec<f64>,
 }
 
 impl Fitted {
-    /// `V x + e` of the vector in a row.
+    /// `V x + e` for the vector in a row.
     pub(super) fn scores(&self, vectors: &Vectors<'_>, row: u32) -> Vec<f64> {
         let mut wide = vec![0.0; stride(vectors.dim())];
         widen(vectors.row(row as usize), &mut wide);
@@ -98,11 +99,11 @@ impl Fitted {
     }
 }
 
-/// F and what follows from the same pass over the rows.
+/// F, its gradient and the curvature, from one pass over the rows.
 struct Evaluation {
     value: f64,
     gradient: Vec<f64>,
-    /// For each output the mean of `p (1 - p)`.
+    /// The mean of `p (1 - p)` per output.
     spread: Vec<f64>,
 }
 
@@ -112,13 +113,13 @@ struct Sums {
     loss: f64,
     /// One padded row per output.
     gradient: Vec<f64>,
-    /// Of each output: residuals, and `p (1 - p)`.
+    /// Sums of the residuals and of `p (1 - p)` per output.
     residual: Vec<f64>,
     spread: Vec<f64>,
 }
 
 impl Task<'_> {
-    /// Fits, from zero or from an earlier fit of the same shape; `None` when canceled.
+    /// Fits, starting from zero or from an earlier fit of the same shape; returns `None` if canceled.
     pub(super) fn fit(&self, start: Option<&Fitted>, canceled: &AtomicBool) -> Option<Fitted> {
         let zero = || vec![0.0; self.outputs * (self.stride() + 1)];
         let mut point = start.map_or_else(zero, |fitted| fitted.point.clone());
@@ -140,7 +141,7 @@ impl Task<'_> {
             }
             iterations += 1;
             let Some((next_point, next)) = self.step(&point, &now, &direction, slope) else {
-                // No step lowers F any more: it is as low as rounding allows.
+                // No step lowers F: it is minimal up to rounding.
                 break -slope / 2.0 <= 1e-6 * now.value;
             };
             history.push(&point, &now.gradient, &next_point, &next.gradient);
@@ -158,14 +159,14 @@ impl Task<'_> {
         if self.exact { GAP } else { ROUGH_GAP }
     }
 
-    /// The direction to go, and the slope of F there.
+    /// The search direction, and the slope of F along it.
     fn direction(&self, now: &Evaluation, history: &mut History) -> (Vec<f64>, f64) {
         let direction = history.direction(&now.gradient, |x| self.precondition(&now.spread, x));
         let slope = product(&direction, &now.gradient);
         if slope < 0.0 || now.gradient.iter().all(|&g| g == 0.0) {
             return (direction, slope);
         }
-        // Rounding spoilt the memory; the curvature alone always leads downhill.
+        // Rounding errors made the stored steps unusable; the preconditioned gradient is always a descent direction.
         history.steps.clear();
         let mut direction = now.gradient.clone();
         self.precondition(&now.spread, &mut direction);
@@ -174,7 +175,8 @@ impl Task<'_> {
         (direction, slope)
     }
 
-    /// Goes along the direction until F falls as a slope promises; `None` when it does not.
+    /// Backtracks along the direction until F decreases sufficiently (Armijo's condition); returns `None` if it does
+    /// not.
     fn step(
         &self,
         point: &[f64],
@@ -190,7 +192,7 @@ impl Task<'_> {
             if next.value <= now.value + 1e-4 * length * slope {
                 return Some((next_point, next));
             }
-            // The lowest point of the parabola through both values and the slope.
+            // The minimum of the parabola through both values and the slope.
             let bend = next.value - now.value - length * slope;
             let lowest = -slope * length * length / (2.0 * bend);
             length = if lowest.is_finite() { lowest.clamp(0.1 * length, 0.5 * length) } else { 0.1 * length };
@@ -198,10 +200,11 @@ impl Task<'_> {
         None
     }
 
-    /// Replaces `x` by about the inverse Hessian times `x`.
+    /// Replaces `x` by approximately the inverse Hessian times `x`.
     fn precondition(&self, spread: &[f64], x: &mut [f64]) {
         let (weights, intercepts) = x.split_at_mut(self.outputs * self.stride());
-        // Outputs of a softmax push each other: on the differences that count, curvature is larger by this.
+        // The outputs of a softmax are coupled: for differences between outputs, the curvature is larger by this
+        // factor.
         let push = if self.outputs > 1 { self.outputs as f64 / (self.outputs - 1) as f64 } else { 1.0 };
         let outputs = weights.chunks_exact_mut(self.stride()).zip(intercepts).zip(spread);
         for ((weights, intercept), spread) in outputs {
@@ -213,7 +216,7 @@ impl Task<'_> {
         }
     }
 
-    /// Weights and intercepts for vectors as they are: V and e.
+    /// The weights and intercepts for the original vectors: V and e.
     fn unframed(&self, point: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (weights, intercepts) = point.split_at(self.outputs * self.stride());
         let (mut weights, mut intercepts) = (weights.to_vec(), intercepts.to_vec());
@@ -229,7 +232,7 @@ impl Task<'_> {
         let sums = self.sums(&weights, &intercepts);
         let penalized = &point[..self.outputs * self.stride()];
         let value = self.cost * sums.loss + 0.5 * product(penalized, penalized);
-        // d/dw of a loss is residual x (x - shift) / scale.
+        // The derivative of a loss by w is residual x (x - shift) / scale.
         let mut gradient = sums.gradient;
         for (gradient, residual) in gradient.chunks_exact_mut(self.stride()).zip(&sums.residual) {
             let frame = self.frame.shift.iter().zip(&self.frame.scale);
@@ -254,7 +257,7 @@ impl Task<'_> {
         };
         let parts: Vec<Sums> = blocks.map(of_block).collect();
         let mut parts = parts.into_iter();
-        let mut total = parts.next().expect("some row trains");
+        let mut total = parts.next().expect("there are training rows");
         for part in parts {
             total.loss += part.loss;
             add_multiple(&mut total.gradient, 1.0, &part.gradient);
@@ -285,7 +288,7 @@ impl Task<'_> {
                 sums.loss += residuals(&mut scores, place, class);
             }
             for (output, scores) in scores.iter_mut().enumerate() {
-                // Places without a row hold what is left of their scores.
+                // Places without a row still have old scores.
                 scores[rows.len()..].fill(0.0);
                 let chance = |place: usize| match classes.get(place) {
                     Some(&class) if self.is_of(class, output) => 1.0 + scores[place],
@@ -306,13 +309,13 @@ impl Task<'_> {
     }
 }
 
-/// Turns the scores of one place into residuals `p - y`, and returns its loss.
+/// Replaces the scores of one place by residuals `p - y`, and returns the loss.
 #[inline(always)]
 fn residuals(scores: &mut [[f64; GROUP]], place: usize, class: u32) -> f64 {
     if let [only] = scores {
         let score = only[place];
         let target = f64::from(class);
-        // Written with e^-|z|, which neither overflows nor loses small numbers.
+        // Computed from e^-|z|, which neither overflows nor loses precision.
         let small = libm::exp(-score.abs());
         let chance = if score >= 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
         only[place] = chance - target;
@@ -330,7 +333,7 @@ fn residuals(scores: &mut [[f64; GROUP]], place: usize, class: u32) -> f64 {
     libm::log(sum) + largest - own
 }
 
-/// The last steps, from which L-BFGS knows the curvature along them.
+/// The last steps, which determine the curvature along them for L-BFGS.
 #[derive(Default)]
 struct History {
     steps: Vec<Remembered>,
@@ -339,7 +342,7 @@ struct History {
 struct Remembered {
     step: Vec<f64>,
     change: Vec<f64>,
-    /// `step . change`, above zero.
+    /// `step . change`, greater than zero.
     bend: f64,
 }
 
@@ -356,7 +359,7 @@ impl History {
         }
     }
 
-    /// Minus the inverse Hessian times the gradient, as far as is known (the two-loop recursion).
+    /// Approximately minus the inverse Hessian times the gradient (the two-loop recursion).
     fn direction(&self, gradient: &[f64], precondition: impl Fn(&mut [f64])) -> Vec<f64> {
         let mut x = gradient.to_vec();
         let mut shares = Vec::with_capacity(self.steps.len());
@@ -381,7 +384,7 @@ mod tests {
     use manyview_base::parallel::Pool;
     use manyview_base::random::{Key, unit_f64};
 
-    /// Rows around as many centers as there are classes.
+    /// Rows around one center per class.
     fn sample(rows: usize, dim: usize, classes: u32, size: f64) -> (Vec<f32>, Vec<u32>) {
         let number = |seed, row, column| unit_f64(Key::new(seed).at(row, column)) - 0.5;
         let of: Vec<u32> = (0..rows as u32).map(|row| row % classes).collect();
@@ -438,7 +441,7 @@ mod tests {
 
     #[test]
     fn one_feature_has_a_closed_form() {
-        // Two points at +-1, opposite classes: minimize 2 C log(1 + e^-w) + w^2 / 2, so w = 2 C / (1 + e^w).
+        // Two points at +-1 of opposite classes: minimize 2 C log(1 + e^-w) + w^2 / 2, so w = 2 C / (1 + e^w).
         let sample = (vec![1.0f32, -1.0], vec![1, 0]);
         with_task(&sample, 1, 3.0, false, |task| {
             let fitted = fit(task);

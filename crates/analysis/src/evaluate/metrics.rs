@@ -1,22 +1,23 @@
-//! Scores of predictions, clusterings and rankings, by scikit-learn's conventions, which the tests compare with.
+//! Scores of predictions, clusterings and rankings, as defined by scikit-learn; the tests compare with it.
 //!
-//! A quotient without a denominator (the F1 of a label that is neither there nor predicted) is 0. Logarithms are
-//! natural. Ties in a ranking count half for the area under the curve, and fall together for the average precision.
+//! A quotient with denominator 0 (the F1 of a label that neither occurs nor is predicted) is 0. Logarithms are natural.
+//! In a ranking, ties count one half for the area under the curve, and form one threshold for the average precision.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Micro and macro F1.
+/// Micro-F1 and macro-F1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct F1 {
-    /// F1 of all decisions together; with one label a node it is the share of nodes that were classified correctly.
+    /// F1 over all decisions; with one label per node, the accuracy.
     pub micro_f1: f64,
-    /// The labels' F1, averaged without weights.
+    /// The unweighted mean of the labels' F1.
     pub macro_f1: f64,
 }
 
-/// Right and wrong decisions about each label.
+/// Counts of correct and wrong decisions per label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decisions {
     right: Vec<u64>,
@@ -25,12 +26,12 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// No decisions yet, about so many labels.
+    /// No decisions yet, for this many labels.
     pub fn new(labels: usize) -> Self {
         Decisions { right: vec![0; labels], wrongly_given: vec![0; labels], missed: vec![0; labels] }
     }
 
-    /// Adds a node: the labels that it has and those that were predicted, both ascending.
+    /// Adds a node: its labels and the predicted labels, both in ascending order.
     pub fn add(&mut self, truth: &[u32], predicted: &[u32]) {
         for label in predicted {
             match truth.binary_search(label) {
@@ -43,7 +44,7 @@ impl Decisions {
         }
     }
 
-    /// Adds what others decided.
+    /// Adds the counts of other decisions.
     pub fn merge(&mut self, other: &Decisions) {
         let add =
             |sums: &mut Vec<u64>, new: &[u64]| sums.iter_mut().zip(new).for_each(|(sum, new)| *sum += new);
@@ -52,8 +53,8 @@ impl Decisions {
         add(&mut self.missed, &other.missed);
     }
 
-    /// The scores. The macro average is over all labels, or, with one label a node (`only_seen`), over those that a
-    /// node has or was given.
+    /// Computes the scores. The macro average is over all labels or, with one label per node (`only_seen`), over the
+    /// labels that occur or are predicted.
     pub fn f1(&self, only_seen: bool) -> F1 {
         let labels = 0..self.right.len();
         let wrong = |label: usize| self.wrongly_given[label] + self.missed[label];
@@ -69,18 +70,19 @@ impl Decisions {
     }
 }
 
-/// How the entropies of two partitions are averaged, to divide their mutual information by.
+/// The mean of the entropies of two partitions that normalizes their mutual information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Average {
-    /// Half their sum; scikit-learn's default.
+    /// The arithmetic mean; scikit-learn's default.
     #[default]
     Arithmetic,
-    /// The root of their product; usual in older papers.
+    /// The geometric mean; usual in older papers.
     Geometric,
-    /// The smaller.
+    /// The smaller entropy.
     Min,
-    /// The larger.
+    /// The larger entropy.
     Max,
 }
 
@@ -95,23 +97,23 @@ impl Average {
     }
 }
 
-/// How often each pair of parts meets in two partitions of the same things.
+/// The contingency table of two partitions of the same items.
 #[derive(Clone, Debug)]
 pub struct Contingency {
-    /// Sizes of the parts of each partition, without empty ones.
+    /// The sizes of the parts of each partition, without empty parts.
     sizes: [Vec<u64>; 2],
-    /// Pairs of parts (places in `sizes`) and how often they meet, in order.
+    /// Pairs of parts (indices into `sizes`) and the number of items in both, in order.
     cells: Vec<(usize, usize, u64)>,
     total: u64,
 }
 
 impl Contingency {
-    /// Counts the pairs; the two lists say for each thing the part it belongs to.
+    /// Counts the pairs; the two lists give the part of each item.
     ///
     /// # Panics
-    /// When the lists differ in length.
+    /// If the lists differ in length.
     pub fn new(first: &[u32], second: &[u32]) -> Self {
-        assert_eq!(first.len(), second.len(), "both partitions are of the same things");
+        assert_eq!(first.len(), second.len(), "both partitions must be of the same items");
         let places = |parts: &[u32]| {
             let mut sizes = BTreeMap::new();
             parts.iter().for_each(|&part| *sizes.entry(part).or_insert(0u64) += 1);
@@ -127,7 +129,7 @@ impl Contingency {
         Contingency { sizes: [rows, columns], cells, total: first.len() as u64 }
     }
 
-    /// Normalized mutual information: 1 for equal partitions (up to names), 0 for independent ones.
+    /// Normalized mutual information: 1 for equal partitions (up to renaming), 0 for independent ones.
     pub fn nmi(&self, average: Average) -> f64 {
         if self.is_trivial() {
             return 1.0;
@@ -141,7 +143,7 @@ impl Contingency {
 
     /// Adjusted mutual information: 1 for equal partitions, 0 on average for random ones with parts of these sizes.
     ///
-    /// The expectation is exact; it takes time in proportion to the sum, over pairs of parts, of the smaller size.
+    /// The expectation is exact. Its time is proportional to the sum of the smaller sizes over all pairs of parts.
     pub fn ami(&self, average: Average) -> f64 {
         if self.is_trivial() {
             return 1.0;
@@ -150,13 +152,13 @@ impl Contingency {
             return 0.0;
         }
         let expected = self.expected_mutual_information();
-        // When expectation and maximum are equal but for rounding, this decides for 1 and against 0/0.
+        // If expectation and maximum are equal up to rounding, the result is 1 instead of 0/0.
         let away_from_zero = |x: f64| if x < 0.0 { x.min(-f64::EPSILON) } else { x.max(f64::EPSILON) };
         let gained = away_from_zero(self.mutual_information() - expected);
         gained / away_from_zero(average.of(self.entropy(0), self.entropy(1)) - expected)
     }
 
-    /// Both partitions have one part, or none: there was nothing to tell apart.
+    /// Whether each partition has at most one part.
     fn is_trivial(&self) -> bool {
         self.sizes[0].len() == self.sizes[1].len() && self.sizes[0].len() <= 1
     }
@@ -179,7 +181,7 @@ impl Contingency {
         self.sizes[partition].iter().map(term).sum()
     }
 
-    /// The mean mutual information of all partitions with parts of these sizes (Vinh, Epps and Bailey, 2010).
+    /// The mean mutual information over all partitions with parts of these sizes (Vinh, Epps and Bailey, 2010).
     fn expected_mutual_information(&self) -> f64 {
         let total = self.total as usize;
         let log_factorial = log_factorials(total);
@@ -187,7 +189,7 @@ impl Contingency {
         for &row in &self.sizes[0] {
             for &column in &self.sizes[1] {
                 let (row, column) = (row as usize, column as usize);
-                // The hypergeometric chance that parts of these sizes meet in `both` things.
+                // The hypergeometric probability that parts of these sizes have `both` items in common.
                 let fixed = log_factorial[row]
                     + log_factorial[column]
                     + log_factorial[total - row]
@@ -210,7 +212,7 @@ impl Contingency {
     }
 }
 
-/// `ln 0!` to `ln n!`, each good to the last digit: rounding errors of the sum are carried along.
+/// `ln 0!` to `ln n!`, accurate to the last digit (compensated summation).
 fn log_factorials(most: usize) -> Vec<f64> {
     let (mut sum, mut lost) = (0.0f64, 0.0f64);
     let mut found = vec![0.0];
@@ -224,16 +226,16 @@ fn log_factorials(most: usize) -> Vec<f64> {
     found
 }
 
-/// The area under the receiver's curve: the chance that a positive scores higher than a negative, ties half.
+/// The area under the ROC curve: the probability that a positive scores higher than a negative; ties count one half.
 ///
-/// `None` when one of the two is missing.
+/// Returns `None` if there are no positives or no negatives.
 pub fn auc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     let ranking = ranked(positives, negatives);
     let (mut below, mut wins) = (0u64, 0u128);
     for tied in ranking.chunk_by(|a, b| a.0 == b.0).rev() {
         let good = tied.iter().filter(|item| item.1).count() as u64;
         let bad = tied.len() as u64 - good;
-        // Twice the number of pairs won, so that ties stay whole.
+        // Twice the number of pairs ranked correctly, so that ties are integers.
         wins += u128::from(good) * u128::from(2 * below + bad);
         below += bad;
     }
@@ -241,9 +243,9 @@ pub fn auc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     (pairs > 0).then(|| wins as f64 / pairs as f64)
 }
 
-/// Average precision: the precision at each distinct score, weighted by the recall that it adds.
+/// Average precision: the mean of the precisions at each distinct score, weighted by the increase in recall.
 ///
-/// `None` when there is no positive.
+/// Returns `None` if there are no positives.
 pub fn average_precision(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     let ranking = ranked(positives, negatives);
     let (mut found, mut seen, mut sum) = (0usize, 0usize, 0.0);
@@ -256,7 +258,7 @@ pub fn average_precision(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     (!positives.is_empty()).then(|| sum / positives.len() as f64)
 }
 
-/// Scores from high to low, each with whether it is a positive's.
+/// Scores in descending order, each with whether it belongs to a positive.
 fn ranked(positives: &[f64], negatives: &[f64]) -> Vec<(f64, bool)> {
     let good = positives.iter().map(|&score| (score, true));
     let mut all: Vec<(f64, bool)> = good.chain(negatives.iter().map(|&score| (score, false))).collect();
@@ -276,7 +278,7 @@ mod tests {
     #[test]
     fn f1_of_hand_counted_predictions() {
         let mut decisions = Decisions::new(4);
-        // Classes 0 1 1 2 predicted as 0 1 2 2; class 3 does not occur.
+        // Classes 0 1 1 2, predicted as 0 1 2 2; class 3 does not occur.
         for (truth, predicted) in [(0, 0), (1, 1), (1, 2), (2, 2)] {
             decisions.add(&[truth], &[predicted]);
         }
@@ -320,7 +322,8 @@ mod tests {
 
     #[test]
     fn nmi_of_a_worked_example() {
-        // Two of three things agree: H = ln 3 - 2/3 ln 2 for the first, ln 3 for three singletons; they share the first.
+        // H = ln 3 - 2/3 ln 2 for the first partition and ln 3 for three singletons; their mutual information is the
+        // former.
         let table = Contingency::new(&[0, 0, 1], &[0, 1, 2]);
         let (first, second) = (3f64.ln() - 2.0 / 3.0 * 2f64.ln(), 3f64.ln());
         near(table.nmi(Average::Arithmetic), 2.0 * first / (first + second));
@@ -329,7 +332,7 @@ mod tests {
         near(table.nmi(Average::Max), first / second);
     }
 
-    /// The expectation is that over all orders: here all of them are tried.
+    /// The expectation is the mean over all orders, all of which are computed here.
     #[test]
     fn the_expectation_is_the_mean_over_all_orders() {
         let first = [0, 0, 0, 1, 1, 2];
@@ -376,7 +379,7 @@ mod tests {
 
     #[test]
     fn average_precision_weighs_by_recall() {
-        // From the top: hit, miss, hit, so precisions 1 and 2/3 at the two hits.
+        // In descending order: hit, miss, hit, so the precisions at the two hits are 1 and 2/3.
         near(average_precision(&[0.9, 0.5], &[0.7, 0.1]).unwrap(), (1.0 + 2.0 / 3.0) / 2.0);
         near(average_precision(&[1.0], &[1.0]).unwrap(), 0.5);
         assert_eq!(average_precision(&[], &[1.0]), None);

@@ -1,19 +1,20 @@
-//! How good the vectors are: nodes classified and clustered by them, and hidden edges found again.
+//! Evaluation of embeddings by node classification, clustering and link prediction.
 //!
-//! Every method is judged the same way. What is random (which nodes train, which edges are hidden, where k-means
-//! starts) follows from the seed and the ids of the nodes, never from the vectors or the order of their rows. So two
-//! methods that embed the same nodes face the same splits.
+//! All methods are evaluated the same way. Everything random (the training nodes, the hidden edges, the initial centers
+//! of k-means) depends on the seed and the node ids only, not on the vectors or the order of their rows. Two methods
+//! that embed the same nodes are therefore evaluated on the same splits.
 //!
-//! - [`classify()`]: logistic regression on a share of the labeled nodes, F1 on the others;
-//! - [`cluster()`]: k-means, and how well its clusters agree with the labels;
-//! - [`links()`]: edges are hidden, the rest is embedded, and hidden edges compete with pairs that are none;
-//! - [`metrics`]: the scores, by scikit-learn's conventions.
+//! - [`classify()`]: logistic regression on a fraction of the labeled nodes, F1 on the others;
+//! - [`cluster()`]: k-means, and the agreement of its clusters with the labels;
+//! - [`links()`]: hides edges, embeds the remaining network, and ranks hidden edges against pairs that are not edges;
+//! - [`metrics`]: the scores, as defined by scikit-learn.
 //!
-//! Invariant: results have the same bits for any number of threads. Sums run over blocks of rows whose size depends
-//! on the data alone, and blocks are added in order.
+//! The functions have variants `*_watched`, which report progress and can be stopped.
+//!
+//! Invariant: results are bitwise identical for any number of threads. Sums are computed over blocks of rows whose size
+//! depends on the data only, and blocks are added in order.
 //!
 //! ```
-//! use std::ops::ControlFlow;
 //! use manyview_analysis::evaluate::{ClassifySettings, Labels, Vectors, classify};
 //! use manyview_base::parallel::Pool;
 //!
@@ -23,7 +24,7 @@
 //! let vectors = Vectors::new(&values, 40, 2)?;
 //!
 //! let settings = ClassifySettings { train: vec![0.5], repeats: 3, ..ClassifySettings::default() };
-//! let found = classify(&vectors, &labels, &settings, &Pool::new(None)?, &mut |_| ControlFlow::Continue(()))?;
+//! let found = classify(&vectors, &labels, &settings, &Pool::new(None)?)?;
 //! assert!(found.shares[0].micro_f1.mean > 0.9);
 //! # Ok::<(), manyview_base::error::Error>(())
 //! ```
@@ -49,25 +50,28 @@ use manyview_base::error::{Error, Result};
 use manyview_data::embedding::Embedding;
 pub use manyview_data::labels::{LabelCount, Labels, Split};
 
-pub use classify::{Classification, ClassifyRun, ClassifySettings, Cost, Prediction, ShareScores, classify};
-pub use cluster::{ClusterRun, ClusterSettings, Clustering, cluster};
+pub use classify::{
+    Classification, ClassifyRun, ClassifySettings, Cost, Prediction, ShareScores, classify, classify_watched,
+};
+pub use cluster::{ClusterRun, ClusterSettings, Clustering, cluster, cluster_watched};
 pub use hide::{Hidden, HiddenView, Pair};
-pub use links::{LinkRun, LinkScore, LinkSettings, Links, ViewScores, links};
+pub use links::{LinkRun, LinkScore, LinkSettings, Links, ViewScores, links, links_watched};
 pub use record::{EvaluationRecord, write_assignments, write_predictions};
 
-/// How far an evaluation is.
+/// The progress of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Step {
     /// Parts done: splits, or runs of k-means.
     pub done: usize,
-    /// Parts in all.
+    /// Total number of parts.
     pub total: usize,
 }
 
-/// Hears of progress on the calling thread, several times a second, and may end the work by breaking.
+/// A callback for progress. It is called on the calling thread several times per second; `Break` stops the work.
 pub type Watch<'a> = dyn FnMut(Step) -> ControlFlow<()> + 'a;
 
-/// One vector per node, row after row: an embedding of any origin.
+/// The vectors of the nodes, row by row, from any source.
 #[derive(Clone, Copy, Debug)]
 pub struct Vectors<'a> {
     values: &'a [f32],
@@ -76,34 +80,34 @@ pub struct Vectors<'a> {
 }
 
 impl<'a> Vectors<'a> {
-    /// Takes `rows x dim` numbers, row after row.
+    /// Creates a view of `rows x dim` numbers, row by row.
     ///
     /// # Errors
-    /// When there are more or fewer numbers, none at all, or some that are not finite.
+    /// If the number of values is not `rows x dim`, if there are none, or if one of them is not finite.
     pub fn new(values: &'a [f32], rows: usize, dim: usize) -> Result<Self> {
         if rows.checked_mul(dim) != Some(values.len()) || values.is_empty() {
             return Err(Error::network(format!(
-                "{} numbers are not {rows} vectors of {dim}; give at least one of each, row after row",
+                "expected {rows} x {dim} numbers, one vector per row and at least one, but found {}",
                 values.len()
             )));
         }
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             let (row, column) = (at / dim, at % dim);
             return Err(Error::network(format!(
-                "the vector in row {row} has {} in column {column} (both counted from 0); embed again, or leave \
-                 that node out",
+                "the vector in row {row} has {} in column {column} (both counted from 0); remove the node or embed \
+                 again",
                 values[at]
             )));
         }
         Ok(Vectors { values, rows, dim })
     }
 
-    /// Number of vectors.
+    /// The number of vectors.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Length of each.
+    /// The length of each vector.
     pub fn dim(&self) -> usize {
         self.dim
     }
@@ -113,7 +117,7 @@ impl<'a> Vectors<'a> {
         &self.values[row * self.dim..][..self.dim]
     }
 
-    /// The same vectors, scaled to length 1 if asked for; zero vectors stay.
+    /// The vectors, scaled to length 1 if `l2norm` is set; zero vectors are unchanged.
     fn scaled(self, l2norm: bool) -> Cow<'a, [f32]> {
         if !l2norm {
             return Cow::Borrowed(self.values);
@@ -137,29 +141,29 @@ impl<'a> TryFrom<&'a Embedding> for Vectors<'a> {
     }
 }
 
-/// Refuses labels that were made for other nodes.
+/// Returns an error if the number of labels differs from the number of vectors.
 fn check_together(vectors: &Vectors<'_>, labels: &Labels) -> Result<()> {
     if vectors.rows() == labels.rows() {
         return Ok(());
     }
     Err(Error::network(format!(
-        "there are {} vectors, and labels for {} nodes; they do not belong together",
+        "there are {} vectors but labels for {} nodes; use the labels of the same nodes",
         vectors.rows(),
         labels.rows()
     )))
 }
 
-/// Mean and spread over repeats.
+/// Mean and standard deviation over repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The mean.
     pub mean: f64,
-    /// The sample's standard deviation (one less than the repeats in the denominator); none for one repeat.
+    /// The sample standard deviation (denominator: number of repeats - 1); `None` for a single repeat.
     pub std: Option<f64>,
 }
 
 impl Summary {
-    /// Of some values.
+    /// The summary of some values.
     pub fn of(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.collect();
         let count = values.len() as f64;
@@ -176,9 +180,9 @@ mod tests {
     #[test]
     fn vectors_that_are_none_are_refused() {
         let refused = |values: &[f32], rows, dim| Vectors::new(values, rows, dim).unwrap_err().to_string();
-        assert!(refused(&[1.0; 6], 2, 2).starts_with("6 numbers are not 2 vectors of 2"));
+        assert!(refused(&[1.0; 6], 2, 2).starts_with("expected 2 x 2 numbers"));
         assert!(refused(&[], 0, 4).contains("at least one"));
-        assert!(refused(&[1.0; 4], usize::MAX, 2).starts_with("4 numbers are not"));
+        assert!(refused(&[1.0; 4], usize::MAX, 2).ends_with("but found 4"));
         let text = refused(&[0.0, 1.0, 2.0, f32::NAN], 2, 2);
         assert!(text.starts_with("the vector in row 1 has NaN in column 1"), "{text}");
         assert!(refused(&[f32::INFINITY], 1, 1).contains("inf"));

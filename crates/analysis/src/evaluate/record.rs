@@ -1,4 +1,4 @@
-//! Evaluations as files: JSON for scripts, and what was said of every node.
+//! Output of evaluations: JSON records, and the predictions and clusters of the nodes.
 
 use std::io::{self, Write};
 
@@ -7,30 +7,37 @@ use serde::Serialize;
 use super::{Classification, Clustering, Labels};
 use manyview_data::network::Nodes;
 
-/// An evaluation with where it came from, as JSON.
+/// An evaluation and how it was made, to be written as JSON.
 #[derive(Debug, Serialize)]
 pub struct EvaluationRecord<'a, T> {
-    version: &'static str,
-    command: &'a str,
-    task: &'a str,
+    /// The command line.
+    pub command: &'a str,
+    /// `classify`, `cluster` or `links`.
+    pub task: &'a str,
+    /// The result, whose fields become fields of the record.
     #[serde(flatten)]
-    result: &'a T,
-    threads: usize,
-    seconds: f64,
+    pub result: &'a T,
+    /// Number of threads.
+    pub threads: usize,
+    /// Run time in seconds.
+    pub seconds: f64,
 }
 
-impl<'a, T: Serialize> EvaluationRecord<'a, T> {
-    /// What `command` found for a task (`classify`, `cluster` or `links`), on so many threads in so many seconds.
-    pub fn new(command: &'a str, task: &'a str, result: &'a T, threads: usize, seconds: f64) -> Self {
-        EvaluationRecord { version: env!("CARGO_PKG_VERSION"), command, task, result, threads, seconds }
-    }
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    version: &'static str,
+    #[serde(flatten)]
+    record: &'a T,
+}
 
-    /// Writes it.
+impl<T: Serialize> EvaluationRecord<'_, T> {
+    /// Writes the record and the version of manyview.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// If writing fails.
     pub fn write_to(&self, writer: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *writer, self)?;
+        let record = Versioned { version: env!("CARGO_PKG_VERSION"), record: self };
+        serde_json::to_writer_pretty(&mut *writer, &record)?;
         writeln!(writer)
     }
 }
@@ -44,10 +51,10 @@ struct PredictionLine<'a> {
     predicted: Vec<&'a str>,
 }
 
-/// Writes what was said of each tested node, one JSON object a line.
+/// Writes the prediction for each test node, one JSON object per line.
 ///
 /// # Errors
-/// What the writer reports.
+/// If writing fails.
 pub fn write_predictions(
     writer: &mut impl Write,
     nodes: &Nodes,
@@ -74,10 +81,10 @@ pub fn write_predictions(
     Ok(())
 }
 
-/// Writes the cluster of each node, tab-separated: the node, its label, and its cluster in each repeat.
+/// Writes the clusters of each node as tab-separated text: the node, its label, and its cluster in each repeat.
 ///
 /// # Errors
-/// What the writer reports.
+/// If writing fails.
 pub fn write_assignments(
     writer: &mut impl Write,
     nodes: &Nodes,

@@ -1,8 +1,8 @@
-//! Classifiers of nodes: one softmax where nodes have one label, one against the rest for each label where they have
-//! several; and C chosen within the training nodes.
+//! Node classifiers: one softmax if nodes have one label each, one-vs-rest if they have several; and the selection of C
+//! on the training nodes.
 //!
-//! Invariant: training sees the rows it is given and the labels of those rows, nothing else (`curvature.rs` says why
-//! the curvature is no exception).
+//! Invariant: training uses the given rows and their labels only (`curvature.rs` explains why the curvature is not an
+//! exception).
 
 use std::sync::atomic::AtomicBool;
 
@@ -13,10 +13,10 @@ use super::logistic::{Fitted, Frame, Task};
 use super::metrics::Decisions;
 use super::{Labels, Vectors};
 
-/// Values of C among which `auto` chooses.
+/// The values of C that `auto` selects from.
 pub(super) const COSTS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 
-/// Parts of the training nodes, each of which tests the others once.
+/// Number of folds of the cross-validation on the training nodes.
 const FOLDS: usize = 5;
 
 /// What all fits of an evaluation have in common.
@@ -29,23 +29,23 @@ pub(super) struct Trainer<'a> {
     pub(super) multi_label: bool,
 }
 
-/// A classifier of nodes.
+/// A trained node classifier.
 pub(super) enum Trained {
-    /// One label a node: the classes that training had, and a fit unless there is one class only.
+    /// For one label per node: the classes of the training nodes, and a fit unless there is only one class.
     One { classes: Vec<u32>, fitted: Option<Fitted> },
-    /// Several: a classifier for each label.
+    /// For several labels per node: one classifier per label.
     Several(Vec<OneAgainstRest>),
 }
 
 pub(super) enum OneAgainstRest {
-    /// All training nodes agree.
+    /// All training nodes have the label, or none has it.
     Always(bool),
     Fitted(Fitted),
 }
 
 impl Trainer<'_> {
-    /// Trains on some rows, from zero or from an earlier classifier of the same rows, to the end or (not `exact`) well
-    /// enough to compare; `None` when canceled.
+    /// Trains on some rows, starting from zero or from an earlier classifier of the same rows. If not `exact`,
+    /// converges only far enough to compare values of C. Returns `None` if canceled.
     pub(super) fn train(
         &self,
         rows: &[u32],
@@ -81,7 +81,7 @@ impl Trainer<'_> {
         classes.sort_unstable();
         classes.dedup();
         let place =
-            |&row: &u32| classes.binary_search(&self.labels.only(row)).expect("a class of these rows") as u32;
+            |&row: &u32| classes.binary_search(&self.labels.only(row)).expect("class of these rows") as u32;
         let of: Vec<u32> = rows.iter().map(place).collect();
         let start = match start {
             Some(Trained::One { fitted, .. }) => fitted.as_ref(),
@@ -95,8 +95,8 @@ impl Trainer<'_> {
         Some(Trained::One { classes, fitted })
     }
 
-    /// The C among some whose classifiers have the best micro-F1 on folds of these rows (the smallest of several), and
-    /// that score; 1 and no score when there are too few rows to tell.
+    /// The C among `costs` with the best micro-F1 in cross-validation on these rows (the smallest, if tied), and that
+    /// score; 1 and no score if there are too few rows. Returns `None` if canceled.
     pub(super) fn best_cost(
         &self,
         costs: &[f64],
@@ -118,7 +118,7 @@ impl Trainer<'_> {
             let (train, test) = (part(fold, false), part(fold, true));
             let mut start: Option<Trained> = None;
             let mut found = Vec::with_capacity(costs.len());
-            // From strong penalties to weak ones, each from where the last ended: the minima lie close together.
+            // From strong to weak penalties, each starting from the previous fit, since the minima are close together.
             for &cost in costs {
                 let trained = self.train(&train, cost, false, start.as_ref(), canceled)?;
                 let mut decisions = Decisions::new(self.labels.names().len());
@@ -158,16 +158,16 @@ impl OneAgainstRest {
     }
 }
 
-/// What a classifier says of a node.
-pub(super) struct Said {
-    /// The labels it gives, ascending: the likeliest class, or all labels whose chance is above one half.
+/// The prediction of a classifier for a node.
+pub(super) struct Predicted {
+    /// The predicted labels, ascending: the most likely class, or all labels with a probability above one half.
     pub(super) given: Vec<u32>,
-    /// With several labels a node, all labels from the likeliest down; ties by name.
+    /// With several labels per node: all labels, the most likely first; ties by name.
     order: Vec<u32>,
 }
 
-impl Said {
-    /// The labels it gives when it is told how many the node has, ascending.
+impl Predicted {
+    /// The prediction by the known-number rule for a node with `count` labels, ascending.
     pub(super) fn first(&self, count: usize) -> Vec<u32> {
         let mut first = self.order[..count].to_vec();
         first.sort_unstable();
@@ -176,16 +176,18 @@ impl Said {
 }
 
 impl Trained {
-    pub(super) fn predict(&self, vectors: &Vectors<'_>, row: u32) -> Said {
+    pub(super) fn predict(&self, vectors: &Vectors<'_>, row: u32) -> Predicted {
         match self {
-            Trained::One { classes, fitted: None } => Said { given: vec![classes[0]], order: Vec::new() },
+            Trained::One { classes, fitted: None } => {
+                Predicted { given: vec![classes[0]], order: Vec::new() }
+            }
             Trained::One { classes, fitted: Some(fitted) } => {
                 let scores = fitted.scores(vectors, row);
                 let place = match scores[..] {
                     [score] => usize::from(score > 0.0),
                     _ => first_largest(&scores),
                 };
-                Said { given: vec![classes[place]], order: Vec::new() }
+                Predicted { given: vec![classes[place]], order: Vec::new() }
             }
             Trained::Several(labels) => {
                 let scores: Vec<f64> = labels.iter().map(|label| label.score(vectors, row)).collect();
@@ -193,7 +195,7 @@ impl Trained {
                 let given = all.clone().filter(|&label| scores[label as usize] > 0.0).collect();
                 let mut order: Vec<u32> = all.collect();
                 order.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
-                Said { given, order }
+                Predicted { given, order }
             }
         }
     }
@@ -205,12 +207,12 @@ impl Trained {
         }
     }
 
-    /// The objective at its minimum, added up over the labels.
+    /// The minimum of the objective, summed over the labels.
     pub(super) fn loss(&self) -> f64 {
         self.fits().iter().map(|fitted| fitted.loss).sum()
     }
 
-    /// Iterations, added up over the labels.
+    /// The number of iterations, summed over the labels.
     pub(super) fn iterations(&self) -> usize {
         self.fits().iter().map(|fitted| fitted.iterations).sum()
     }
@@ -222,7 +224,7 @@ impl Trained {
 
 fn first_largest(scores: &[f64]) -> usize {
     let places = (0..scores.len()).rev();
-    places.max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("there are classes")
+    places.max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("there is at least one class")
 }
 
 #[cfg(test)]

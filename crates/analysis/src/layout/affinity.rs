@@ -1,6 +1,6 @@
-//! Affinities between near rows: the distribution that the picture is to resemble.
+//! Affinities between near rows: the distribution that the map approximates.
 //!
-//! Row i sees its neighbors j with `p_j|i ~ exp(-b_i d_ij^2)`, where `b_i` is chosen so that the entropy of the
+//! The neighbors j of row i have `p_j|i ~ exp(-b_i d_ij^2)`, where `b_i` is chosen so that the entropy of the
 //! distribution is the logarithm of the perplexity; `p_ij = (p_j|i + p_i|j) / 2n`.
 //!
 //! Invariant: affinities are symmetric and sum to 1.
@@ -15,10 +15,10 @@ use manyview_base::error::Result;
 use manyview_base::linalg::Csr;
 use manyview_base::parallel::Pool;
 
-/// Halvings of the interval for `b_i`; the entropy is then right to more digits than f32 has.
+/// Number of bisection steps for `b_i`; the entropy is then more accurate than f32.
 const HALVINGS: usize = 50;
 
-/// The nearest rows of each row with their squared distances: three times as many as the perplexity, if there are.
+/// The `3 x perplexity` nearest rows of each row, or all others if there are fewer, with their squared distances.
 pub(super) fn nearest(
     x: &[f32],
     rows: usize,
@@ -35,7 +35,7 @@ pub(super) fn nearest(
     let all: Vec<u32> = (0..rows as u32).collect();
     let searched = Rows { dim, values: x, bias: &bias };
     let found = search(&searched, &all, count, pool, &mut |done| watch(Step::Neighbors(done, rows)))?;
-    // Scores of near rows have lost their last digits; distances are computed anew.
+    // The scores of near rows are inaccurate, so the distances are computed directly.
     let distance = |a: u32, b: u32| {
         let differences = row(a).iter().zip(row(b)).map(|(&a, &b)| f64::from(a) - f64::from(b));
         differences.map(|difference| difference * difference).sum::<f64>()
@@ -51,7 +51,7 @@ pub(super) fn nearest(
 
 /// Affinities from squared distances.
 pub(super) fn affinities(distances: &Csr<f64>, rows: usize, perplexity: f64, pool: &Pool) -> Csr<f32> {
-    // Few rows have fewer neighbors than the perplexity; a third of them is what is usual.
+    // With few rows, there are fewer neighbors than the perplexity requires; a third of their number is usual.
     let perplexity = perplexity.min((rows - 1) as f64 / 3.0).max(1.0);
     let of_row = |row: usize| conditional(distances.row(row).1, perplexity);
     let seen: Vec<f64> = pool.run(|| (0..rows).into_par_iter().flat_map_iter(of_row).collect());
@@ -62,7 +62,7 @@ pub(super) fn affinities(distances: &Csr<f64>, rows: usize, perplexity: f64, poo
 /// The distribution over the neighbors of one row.
 fn conditional(distances: &[f64], perplexity: f64) -> Vec<f64> {
     let nearest = distances.iter().copied().fold(f64::INFINITY, f64::min);
-    // The scale of the distances, so that the search begins near its end.
+    // The scale of the distances, as a good initial value.
     let mean = distances.iter().map(|distance| distance - nearest).sum::<f64>() / distances.len() as f64;
     if mean <= 0.0 {
         return vec![1.0 / distances.len() as f64; distances.len()];

@@ -1,14 +1,13 @@
-//! A picture of the embedding: two coordinates per node, by t-SNE.
+//! A map of the embedding: two coordinates per node, computed by t-SNE.
 //!
-//! Vectors are brought to length 1, so that near means what it means in [`crate::neighbors`]; reduced to 50 columns by
-//! principal components (`pca`); turned into affinities of nearest neighbors (`affinity`); and laid out so that the
-//! affinities in the plane come near to those (`tsne`, with the repulsion of `repulsion`). Nodes whose vector is zero
-//! have no direction and no place.
+//! Vectors are scaled to length 1, so that distances agree with [`crate::neighbors`], and reduced to 50 columns by
+//! principal components (`pca`). The affinities of nearest neighbors (`affinity`) are then approximated by affinities
+//! in the plane (`tsne`, with the repulsive forces of `repulsion`). Nodes with a zero vector have no coordinates.
 //!
-//! The descent is our own, though there are crates for it: it goes through all threads and still gives the same bits
-//! for any number of them and for any vector width, and it can be watched and ended.
+//! The descent is our own implementation, although there are crates for it: it uses all threads, its result is bitwise
+//! identical for any number of threads and any vector width, and it reports progress and can be stopped.
 //!
-//! Invariant: the picture depends on the vectors and the seed alone.
+//! Invariant: the map depends on the vectors and the seed only.
 
 mod affinity;
 mod pca;
@@ -23,29 +22,34 @@ use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, unit_f64};
 use manyview_data::embedding::Embedding;
 
-/// Columns that are left of wide embeddings before neighbors are looked for.
+/// Number of columns of wide embeddings after the reduction.
 const COMPONENTS: usize = 50;
 
-/// About how many neighbors count; less for small networks.
+/// About the number of neighbors that matter; less for small networks.
 const PERPLEXITY: f64 = 30.0;
 
-/// Two nodes have no shape, and three no more than a triangle.
+/// Fewer nodes keep their initial coordinates.
 const FEWEST: usize = 4;
 
-/// How far a layout is.
+/// The progress of a layout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Nodes whose neighbors are found, and all nodes.
+    /// Number of nodes whose neighbors were found, and the total.
     Neighbors(usize, usize),
-    /// Iterations done, and all iterations.
+    /// Number of iterations done, and the total.
     Descent(usize, usize),
 }
 
-/// Places the nodes in the plane. Coordinates lie in [-1, 1], centered; `None` for nodes with a zero vector.
+/// Computes two coordinates per node, centered and in [-1, 1]; `None` for nodes with a zero vector.
+pub fn layout(embedding: &Embedding, seed: u64, pool: &Pool) -> Vec<Option<[f32; 2]>> {
+    layout_watched(embedding, seed, pool, &mut |_| ControlFlow::Continue(())).expect("never interrupted")
+}
+
+/// Like [`layout()`], and calls `watch` with the progress.
 ///
 /// # Errors
-/// [`manyview_base::error::Error::Interrupted`] when `watch` breaks.
-pub fn layout(
+/// [`manyview_base::error::Error::Interrupted`] if `watch` breaks.
+pub fn layout_watched(
     embedding: &Embedding,
     seed: u64,
     pool: &Pool,
@@ -74,7 +78,7 @@ pub fn layout(
     Ok(places)
 }
 
-/// The first two principal components, small, as the descent wants them, and a little apart from each other.
+/// The first two principal components, scaled to a small size and with a little noise.
 fn start(components: &[f32], rows: usize, seed: u64) -> Vec<[f32; 2]> {
     if rows == 0 {
         return Vec::new();
@@ -85,12 +89,12 @@ fn start(components: &[f32], rows: usize, seed: u64) -> Vec<[f32; 2]> {
     let spread = ((0..rows).map(|row| at(row, 0) * at(row, 0)).sum::<f64>() / rows as f64).sqrt();
     let scale = if spread > 0.0 { 1e-4 / spread } else { 0.0 };
     let key = Key::new(seed);
-    // Equal vectors would get equal forces for ever.
+    // Without noise, equal vectors would always have equal forces.
     let apart = |row: usize, axis: usize| 1e-6 * (unit_f64(key.at(row, axis)) - 0.5);
     (0..rows).map(|row| [0, 1].map(|axis| (scale * at(row, axis) + apart(row, axis)) as f32)).collect()
 }
 
-/// The same picture in [-1, 1].
+/// The points scaled to [-1, 1].
 fn fitted(points: &[[f32; 2]]) -> impl Iterator<Item = [f32; 2]> {
     let range = |axis: usize| {
         let along = points.iter().map(|point| point[axis]);
@@ -109,7 +113,7 @@ mod tests {
     use super::*;
     use manyview_data::network::Nodes;
 
-    /// Three groups of directions in a space of `dim` dimensions, and a zero vector at the end.
+    /// Three groups of directions in `dim` dimensions, and a zero vector at the end.
     fn groups(each: usize, dim: usize) -> Embedding {
         let mut nodes = Nodes::default();
         let (key, mut values) = (Key::new(9), Vec::new());
@@ -125,7 +129,7 @@ mod tests {
 
     fn laid_out(embedding: &Embedding, seed: u64, threads: usize) -> Vec<Option<[f32; 2]>> {
         let pool = Pool::new(Some(threads)).unwrap();
-        layout(embedding, seed, &pool, &mut |_| ControlFlow::Continue(())).unwrap()
+        layout(embedding, seed, &pool)
     }
 
     #[test]
@@ -169,7 +173,7 @@ mod tests {
     #[test]
     fn breaking_ends_it() {
         let pool = Pool::new(Some(1)).unwrap();
-        let broken = layout(&groups(20, 8), 0, &pool, &mut |_| ControlFlow::Break(()));
+        let broken = layout_watched(&groups(20, 8), 0, &pool, &mut |_| ControlFlow::Break(()));
         assert!(matches!(broken, Err(manyview_base::error::Error::Interrupted)));
     }
 }

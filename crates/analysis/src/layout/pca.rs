@@ -1,8 +1,8 @@
-//! Principal components: the directions along which rows differ most.
+//! Principal components: the directions of the largest variance of the rows.
 //!
 //! They are the leading eigenvectors of the covariance `C = XᵀX / n - m mᵀ`.
 //!
-//! Invariant: each number of C is summed over the rows in their order by one thread.
+//! Invariant: each element of C is summed over the rows in order by one thread.
 
 use rayon::prelude::*;
 
@@ -10,10 +10,10 @@ use manyview_base::linalg::eigen;
 use manyview_base::linalg::kernels::vectorized;
 use manyview_base::parallel::Pool;
 
-/// Rows of C that a task computes together, while a row of X is in the cache.
+/// Number of rows of C that a task computes together, while a row of X is in the cache.
 const BAND: usize = 16;
 
-/// The coordinates of all rows along their first `count` principal components, row after row.
+/// The coordinates of all rows along their first `count` principal components, row by row.
 pub(super) fn components(x: &[f32], rows: usize, dim: usize, count: usize, pool: &Pool) -> Vec<f32> {
     if rows == 0 || dim == 0 {
         return Vec::new();
@@ -72,7 +72,7 @@ fn add_products(x: &[f32], dim: usize, first: usize, band: &mut [f64]) {
     }
 }
 
-/// The eigenvectors of the largest eigenvalues. Each has its number of the largest magnitude above zero.
+/// The eigenvectors of the largest eigenvalues. In each, the number with the largest magnitude is positive.
 fn leading(matrix: Vec<f64>, dim: usize, count: usize) -> Vec<Vec<f64>> {
     let mut vectors = eigen::symmetric(matrix, dim, count).vectors;
     for vector in &mut vectors {

@@ -1,28 +1,29 @@
-//! The repulsion between all points of the plane, by Barnes and Hut: what is far is taken as one point at its center.
+//! The repulsion between all points of the plane, approximated by Barnes and Hut: a distant cell counts as one point at
+//! its center.
 //!
 //! For point i: `Z_i = sum_j 1 / (1 + d^2)` and `F_i = sum_j (y_i - y_j) / (1 + d^2)^2`. Points are sorted along a
-//! Z-shaped curve, so that sixteen in a row are close to each other: they walk through the tree together, a cell is
-//! taken whole when it is far from all of them, and the forces of the sixteen go side by side through vectors.
+//! Z-order curve, so that 16 consecutive points are close to each other. They traverse the tree together, a cell is
+//! used as a whole if it is far from all of them, and the forces of the 16 points are computed in the lanes of vectors.
 //!
-//! Invariant: the tree and the groups depend on the points alone, and each lane adds in the order of the walk.
+//! Invariant: the tree and the groups depend on the points only, and each lane adds in the order of the traversal.
 
 use rayon::prelude::*;
 
 use manyview_base::linalg::kernels::vectorized;
 
-/// Points that walk together.
+/// Number of points that traverse the tree together.
 const LANES: usize = 16;
 
-/// A cell whose side is less than this times its distance is far: 1 / 2, squared.
+/// A cell is far if its side is less than half its distance; this is the square of 1 / 2.
 const FAR: f32 = 0.25;
 
-/// Bits of each coordinate in the curve; the depth of the tree.
+/// Bits per coordinate in the Z-order curve, and the depth of the tree.
 const BITS: u32 = 16;
 
 /// Cells with fewer points are not divided.
 const LEAF: usize = 8;
 
-/// What the points do to each other.
+/// The repulsive forces between the points.
 pub(super) struct Repulsion {
     /// `sum_i Z_i`.
     pub(super) normalizer: f64,
@@ -30,7 +31,7 @@ pub(super) struct Repulsion {
     pub(super) forces: Vec<[f32; 2]>,
 }
 
-/// The repulsion of all points on all points.
+/// Computes the repulsion between all points.
 pub(super) fn repulsion(points: &[[f32; 2]]) -> Repulsion {
     let tree = Tree::new(points);
     let groups: Vec<(Vec<[f32; 2]>, f64)> =
@@ -43,28 +44,28 @@ pub(super) fn repulsion(points: &[[f32; 2]]) -> Repulsion {
     Repulsion { normalizer: groups.iter().map(|group| group.1).sum(), forces }
 }
 
-/// A square with points in it. Cells are in the order of a walk: the first part of a cell follows it.
+/// A square that contains points. Cells are in the order of the traversal: a cell is followed by its first part.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// Where its points have their center.
+    /// The center of its points.
     center: [f32; 2],
     mass: f32,
-    /// Its side, squared.
+    /// The squared side length.
     size: f32,
-    /// The cell after this one and its parts.
+    /// The first cell after this one and all its parts.
     next: u32,
-    /// Its points in the order of the curve, for a cell that is not divided.
+    /// For a cell that is not divided: the range of its points in the order of the curve.
     leaf: Option<[u32; 2]>,
 }
 
 struct Tree {
     cells: Vec<Cell>,
-    /// The points along the curve, and which they were.
+    /// The points in the order of the curve, and their original indices.
     points: Vec<[f32; 2]>,
     order: Vec<u32>,
 }
 
-/// A mass at a place.
+/// A position and a mass.
 type Mass = [f32; 3];
 
 impl Tree {
@@ -121,7 +122,7 @@ impl Tree {
         sums
     }
 
-    /// The forces on some points that lie together, and the sum of their `Z_i`.
+    /// The forces on some points that are close together, and the sum of their `Z_i`.
     fn on_group(&self, group: &[[f32; 2]], list: &mut Vec<Mass>) -> (Vec<[f32; 2]>, f64) {
         self.walk(group, list);
         let mut lanes = [[0.0; LANES]; 2];
@@ -132,12 +133,12 @@ impl Tree {
             #[inline(always)]
             || sum_up(&lanes, list),
         );
-        // Each point met itself at distance 0, which added 1 to its Z and nothing to its force.
+        // Each point was counted with itself at distance 0, which added 1 to its Z and nothing to its force.
         let normalizer = z[..group.len()].iter().map(|&z| f64::from(z) - 1.0).sum();
         ((0..group.len()).map(|lane| [x[lane], y[lane]]).collect(), normalizer)
     }
 
-    /// Lists what the group is repelled by: far cells, and the points of near ones.
+    /// Lists the masses that repel the group: far cells, and the points of near cells.
     fn walk(&self, group: &[[f32; 2]], list: &mut Vec<Mass>) {
         let low = [0, 1].map(|axis| group.iter().map(|point| point[axis]).fold(f32::INFINITY, f32::min));
         let high = [0, 1].map(|axis| group.iter().map(|point| point[axis]).fold(f32::NEG_INFINITY, f32::max));
@@ -161,7 +162,7 @@ impl Tree {
     }
 }
 
-/// Forces in both directions, and Z, of each lane.
+/// The forces in both directions, and Z, of each lane.
 #[inline(always)]
 fn sum_up(points: &[[f32; LANES]; 2], list: &[Mass]) -> [[f32; LANES]; 3] {
     let [mut x, mut y, mut z] = [[0.0f32; LANES]; 3];
@@ -179,7 +180,7 @@ fn sum_up(points: &[[f32; LANES]; 2], list: &[Mass]) -> [[f32; LANES]; 3] {
     [x, y, z]
 }
 
-/// Puts a zero between each two of the lower 16 bits.
+/// Inserts a zero between any two of the lower 16 bits.
 fn spread_bits(bits: u32) -> u32 {
     let mut bits = bits & 0xffff;
     for (shift, mask) in [(8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)] {
@@ -195,7 +196,7 @@ mod tests {
 
     fn scattered(count: usize, width: f64) -> Vec<[f32; 2]> {
         let key = Key::new(2);
-        // Denser toward a corner, as real pictures are somewhere.
+        // Denser toward a corner, since real maps are not uniform.
         (0..count).map(|at| [0, 1].map(|axis| (width * unit_f64(key.at(at, axis)).powi(3)) as f32)).collect()
     }
 

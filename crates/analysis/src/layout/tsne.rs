@@ -1,11 +1,11 @@
-//! t-SNE: moves points until near points are those with high affinity.
+//! t-SNE: moves points until points with a high affinity are near each other.
 //!
-//! Minimizes the divergence of `q_ij ~ 1 / (1 + |y_i - y_j|^2)` from the affinities `p_ij` by gradient descent,
-//! `dy_i = sum_j p_ij n_ij (y_i - y_j) - F_i / Z` with `n_ij = 1 / (1 + d^2)` and the repulsion `F`, `Z`; with
-//! momentum, with a gain per coordinate, and with exaggerated affinities in the first iterations, in which clusters
-//! find together (van der Maaten and Hinton; the step size of Belkina et al.).
+//! Minimizes the divergence of `q_ij ~ 1 / (1 + |y_i - y_j|^2)` from the affinities `p_ij` by gradient descent, `dy_i =
+//! sum_j p_ij n_ij (y_i - y_j) - F_i / Z` with `n_ij = 1 / (1 + d^2)` and the repulsion `F`, `Z`. The descent uses
+//! momentum, a gain per coordinate, and exaggerated affinities in the first iterations, in which clusters form (van der
+//! Maaten and Hinton; step size by Belkina et al.).
 //!
-//! Invariant: each point's step depends on the points before the iteration alone.
+//! Invariant: each point's step depends only on the points before the iteration.
 
 use std::ops::ControlFlow;
 
@@ -21,10 +21,10 @@ const ITERATIONS: usize = 750;
 const EXAGGERATED: usize = 250;
 const EXAGGERATION: f32 = 12.0;
 
-/// No step is longer; a few nodes with a large gain would otherwise fly off.
+/// Maximum step length; otherwise a few nodes with a large gain would move far away.
 const LONGEST_STEP: f32 = 5.0;
 
-/// Moves the points to where their affinities want them.
+/// Moves the points by gradient descent.
 pub(super) fn descend(
     affinities: &Csr<f32>,
     start: Vec<[f32; 2]>,
@@ -52,7 +52,7 @@ pub(super) fn descend(
     Ok(points)
 }
 
-/// How a point moves.
+/// The speed and gain of a point.
 #[derive(Clone, Copy)]
 struct Moving {
     speed: [f32; 2],
@@ -60,10 +60,10 @@ struct Moving {
 }
 
 impl Moving {
-    /// Takes a step down the gradient; returns where it leads.
+    /// Makes a step of gradient descent; returns the new position.
     fn step(&mut self, point: [f32; 2], gradient: [f32; 2], rate: f32, momentum: f32) -> [f32; 2] {
         for ((slope, speed), gain) in gradient.into_iter().zip(&mut self.speed).zip(&mut self.gain) {
-            // Uphill by its own momentum: it has gone too far.
+            // The momentum points uphill: the point moved too far.
             let overshot = (slope > 0.0) == (*speed > 0.0);
             *gain = if overshot { *gain * 0.8 } else { *gain + 0.2 }.max(0.01);
             *speed = (momentum * *speed - rate * *gain * slope).clamp(-LONGEST_STEP, LONGEST_STEP);
@@ -92,7 +92,7 @@ fn gradient(
     [0, 1].map(|axis| exaggeration * attraction[axis] - push * repulsion.forces[at][axis])
 }
 
-/// Keeps the middle where it is, or the picture drifts away.
+/// Centers the points; otherwise the map would drift away.
 fn center(points: &mut [[f32; 2]]) {
     for axis in 0..2 {
         let sum: f64 = points.iter().map(|point| f64::from(point[axis])).sum();
@@ -105,7 +105,7 @@ fn center(points: &mut [[f32; 2]]) {
 mod tests {
     use super::*;
 
-    /// Two pairs with affinity within and none between: pairs lie together, and apart from each other.
+    /// Two pairs with affinity within and none between: each pair ends close together, far from the other pair.
     #[test]
     fn affinity_is_nearness() {
         let p = Csr::new(4, vec![0, 1, 2, 3, 4], vec![1, 0, 3, 2], vec![0.25; 4]);

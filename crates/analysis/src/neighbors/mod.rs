@@ -1,10 +1,11 @@
-//! The nodes whose vectors point the same way: exact neighbors by cosine.
+//! Exact nearest neighbors by cosine similarity.
 //!
-//! Every pair is compared; the time is `queries x nodes x dim`. Nodes with a zero vector have no direction, so they
-//! have no neighbors and are nobody's. Where no number is below 0, a cosine of 0 means that two nodes have nothing in
-//! common, and they are no neighbors either; where numbers have both signs, it means no more than any other.
+//! All pairs are compared; the time is proportional to `queries x nodes x dim`. Nodes with a zero vector have no
+//! neighbors and are not neighbors of others. If no value of the embedding is negative, a cosine of 0 means that two
+//! nodes have nothing in common, and they do not count as neighbors. If values have both signs, a cosine of 0 has no
+//! special meaning.
 //!
-//! Invariant: the same neighbors in the same order for any number of threads; equals in row order.
+//! Invariant: the same neighbors in the same order for any number of threads; ties in row order.
 
 mod search;
 
@@ -15,24 +16,34 @@ use manyview_base::parallel::Pool;
 use manyview_data::embedding::Embedding;
 pub(crate) use search::{Rows, Scored, search};
 
-/// A node near another.
+/// A neighbor of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Neighbor {
     /// Its row.
     pub node: u32,
-    /// The cosine of the two vectors: above 0 where no number is below 0, else from -1 on; up to 1.
+    /// The cosine of the two vectors: above 0 if no value of the embedding is negative, otherwise from -1; up to 1.
     pub similarity: f32,
 }
 
-/// The `count` nearest nodes of each of the given ones, the nearest first; fewer where fewer have anything in common
-/// with it. `watch` hears how many are done.
-///
-/// # Errors
-/// [`manyview_base::error::Error::Interrupted`] when `watch` breaks.
+/// Finds the `count` nearest neighbors of each of the given nodes, nearest first; fewer if fewer nodes have anything in
+/// common with it.
 ///
 /// # Panics
-/// When a node is beyond the embedding's rows.
-pub fn neighbors(
+/// If a node is not a row of the embedding.
+pub fn neighbors(embedding: &Embedding, nodes: &[u32], count: usize, pool: &Pool) -> Vec<Vec<Neighbor>> {
+    neighbors_watched(embedding, nodes, count, pool, &mut |_| ControlFlow::Continue(()))
+        .expect("never interrupted")
+}
+
+/// Like [`neighbors()`], and calls `watch` with the number of nodes done.
+///
+/// # Errors
+/// [`manyview_base::error::Error::Interrupted`] if `watch` breaks.
+///
+/// # Panics
+/// If a node is not a row of the embedding.
+pub fn neighbors_watched(
     embedding: &Embedding,
     nodes: &[u32],
     count: usize,
@@ -49,13 +60,13 @@ pub fn neighbors(
     let counts = |score: f32| if signed { score > f32::NEG_INFINITY } else { score > 0.0 };
     let near = |(found, &node): (Vec<Scored>, &u32)| {
         let found = found.into_iter().take_while(|scored| somewhere(node as usize) && counts(scored.score));
-        // Rounding may put equal directions a little beyond 1.
+        // The cosine of equal directions may exceed 1 by rounding.
         found.map(|scored| Neighbor { node: scored.row, similarity: scored.score.clamp(-1.0, 1.0) }).collect()
     };
     Ok(found.into_iter().zip(nodes).map(near).collect())
 }
 
-/// All vectors at length 1; zero vectors stay zero.
+/// All vectors scaled to length 1; zero vectors are unchanged.
 pub(crate) fn unit_rows(embedding: &Embedding) -> Vec<f32> {
     let mut values = embedding.values().to_vec();
     for row in values.chunks_exact_mut(embedding.dim().max(1)) {
@@ -80,8 +91,7 @@ mod tests {
 
     fn near(rows: &[[f32; 3]], node: u32, count: usize) -> Vec<Neighbor> {
         let pool = Pool::new(Some(1)).unwrap();
-        let go_on = &mut |_: usize| ControlFlow::Continue(());
-        neighbors(&embedding(rows), &[node], count, &pool, go_on).unwrap().remove(0)
+        neighbors(&embedding(rows), &[node], count, &pool).remove(0)
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The rows with the largest scores against a row, by trying them all.
+//! Exhaustive search for the rows with the largest scores for a given row.
 //!
-//! The score of candidate y for query x is `<x, y> + bias(y)`. Sixteen queries go side by side through the lanes of
-//! vectors, and four candidates at a time pass them by; so each number that is loaded is used four or sixteen times.
+//! The score of candidate y for query x is `<x, y> + bias(y)`. Sixteen queries are processed in the lanes of vectors,
+//! and four candidates at a time, so that each number loaded is used 4 or 16 times.
 //!
-//! Invariant: a score is summed over the columns in their order, whatever the block it is computed in; among equal
-//! scores the lower row wins. So the result depends on the rows alone.
+//! Invariant: a score is summed over the columns in order, independent of the block it is computed in; among equal
+//! scores the lower row is preferred. So the result depends on the rows only.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,16 +13,16 @@ use manyview_base::error::{Error, Result};
 use manyview_base::linalg::kernels::{add_multiple, vectorized};
 use manyview_base::parallel::Pool;
 
-/// Queries side by side.
+/// Number of queries processed in parallel.
 const LANES: usize = 16;
 
 /// Groups of queries that share a panel of candidates while it is in the cache.
 const GROUPS: usize = 4;
 
-/// Candidates at a time.
+/// Number of candidates processed together.
 const STEP: usize = 4;
 
-/// Numbers of a panel of candidates: half of a usual second-level cache.
+/// Size of a panel of candidates in numbers: half of a typical second-level cache.
 const PANEL: usize = 1 << 15;
 
 /// A candidate and its score.
@@ -32,16 +32,16 @@ pub(crate) struct Scored {
     pub(crate) score: f32,
 }
 
-/// Rows among which is searched.
+/// The rows to search.
 pub(crate) struct Rows<'a> {
     pub(crate) dim: usize,
-    /// Row after row.
+    /// Row by row.
     pub(crate) values: &'a [f32],
-    /// Added to a candidate's scores; negative infinity leaves it out.
+    /// Added to a candidate's scores; negative infinity excludes it.
     pub(crate) bias: &'a [f32],
 }
 
-/// For each query, a row, the `count` other rows with the largest scores, the largest first.
+/// For each query, which is a row, the `count` other rows with the largest scores, in descending order.
 pub(crate) fn search(
     rows: &Rows<'_>,
     queries: &[u32],
@@ -49,7 +49,7 @@ pub(crate) fn search(
     pool: &Pool,
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Vec<Vec<Scored>>> {
-    assert_eq!(rows.values.len(), rows.bias.len() * rows.dim, "a row of {} numbers for each bias", rows.dim);
+    assert_eq!(rows.values.len(), rows.bias.len() * rows.dim, "one row of {} numbers per bias", rows.dim);
     let tasks: Vec<&[u32]> = queries.chunks(LANES * GROUPS).collect();
     let task =
         |(): &mut (), index: usize, canceled: &AtomicBool| search_block(rows, tasks[index], count, canceled);
@@ -67,7 +67,7 @@ fn search_block(
     let groups: Vec<&[u32]> = queries.chunks(LANES).collect();
     let side_by_side: Vec<Vec<[f32; LANES]>> = groups.iter().map(|group| transposed(rows, group)).collect();
     let mut best: Vec<Best> = queries.iter().map(|&query| Best::new(query, count)).collect();
-    // Whole steps, so that no candidate is computed twice.
+    // A multiple of the step, so that no candidate is computed twice.
     let panel = (PANEL / rows.dim.max(1)).max(1).next_multiple_of(STEP);
     for first in (0..rows.bias.len()).step_by(panel) {
         if canceled.load(Ordering::Relaxed) {
@@ -88,7 +88,7 @@ fn search_block(
     Some(best.into_iter().map(|best| best.found).collect())
 }
 
-/// The queries of a group, column by column; lanes beyond the last query stay 0.
+/// The queries of a group, column by column; unused lanes are 0.
 fn transposed(rows: &Rows<'_>, group: &[u32]) -> Vec<[f32; LANES]> {
     let mut columns = vec![[0.0; LANES]; rows.dim];
     for (lane, &query) in group.iter().enumerate() {
@@ -98,10 +98,10 @@ fn transposed(rows: &Rows<'_>, group: &[u32]) -> Vec<[f32; LANES]> {
     columns
 }
 
-/// Scores of up to [`STEP`] candidates from `first` on against all queries of a group.
+/// Scores of up to [`STEP`] candidates, starting at `first`, for all queries of a group.
 fn scores(rows: &Rows<'_>, group: &[[f32; LANES]], first: usize, last: usize) -> [[f32; LANES]; STEP] {
     let dim = rows.dim;
-    // Beyond the last candidate the last one is taken again, and not looked at.
+    // After the last candidate, the last one is repeated and ignored.
     let row = |step: usize| &rows.values[(first + step).min(last - 1) * dim..][..dim];
     let candidates: [&[f32]; STEP] = std::array::from_fn(row);
     let mut sums = vectorized(
@@ -128,12 +128,12 @@ fn products(group: &[[f32; LANES]], candidates: [&[f32]; STEP]) -> [[f32; LANES]
     sums
 }
 
-/// The best candidates of one query so far, the best first.
+/// The best candidates of one query so far, in descending order.
 struct Best {
     query: u32,
     count: usize,
     found: Vec<Scored>,
-    /// What a score must exceed to get in.
+    /// The minimum score (exclusive) of a new candidate.
     bar: f32,
 }
 
@@ -151,7 +151,7 @@ impl Best {
 
     #[cold]
     fn insert(&mut self, row: u32, score: f32) {
-        // Rows come in ascending order, so behind its equals is where a new one belongs.
+        // Rows arrive in ascending order, so a new row is placed after those with equal scores.
         let place = self.found.partition_point(|other| other.score >= score);
         self.found.insert(place, Scored { row, score });
         if self.found.len() > self.count {
@@ -170,7 +170,7 @@ mod tests {
 
     fn sample(rows: usize, dim: usize) -> Vec<f32> {
         let key = Key::new(4);
-        // Few different values, so that ties are frequent.
+        // Few distinct values, so that ties are frequent.
         let value = |at: usize| (unit_f64(key.at(at / dim, at % dim)) * 4.0).floor() as f32 - 1.0;
         (0..rows * dim).map(value).collect()
     }

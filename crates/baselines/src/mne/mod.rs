@@ -1,16 +1,16 @@
-//! MNE: one vector that all views share, and a small extra for each view (Zhang et al., 2018).
+//! MNE: a base vector that all views share, and a short extra vector for each view (Zhang et al., 2018).
 //!
 //! ```text
 //! v_i^k = b_i + w X_k' u_i^k
 //! ```
 //!
-//! Two phases, as in the released code: b from walks over the union of all views, by plain skip-gram; then, view by view
-//! and with b fixed, the extras u and their matrix X. `joint` learns all three from the walks of all views in turn, as
-//! the paper's abstract has it. The vector of a node is the mean of v^k over the views.
+//! Training has two phases, as in the released code: first b on walks over the union of all views, by plain skip-gram;
+//! then, view by view and with b fixed, the extras u and their matrix X. `joint` learns all three from the walks of all
+//! views in turn, as described in the abstract of the paper. The vector of a node is the mean of v^k over the views.
 //!
-//! One rule is ours: a step of the extras is bounded (see `view`), since the released one leaves all bounds on networks
-//! with many walks. Weights of edges do not count, as in the released code. The default has a tenth of its epochs, which take a minute or
-//! two where all take a quarter of an hour.
+//! One rule differs from the released code: a step of the extras is bounded (see `view`), because the released one diverges
+//! on networks with many walks. Edge weights are ignored, as in the released code. The default has a tenth of its epochs,
+//! which take a minute or two where all of them take a quarter of an hour.
 
 #[cfg(test)]
 mod tests;
@@ -19,96 +19,80 @@ mod view;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use serde::{Deserialize, Serialize};
-
-use self::view::{Base, Extras, Steps};
-use super::skipgram::{SkipGram, Softmax, check_rate};
-use super::walks::{DeadEnd, Walks};
-use super::{Found, Rival, Task};
-use crate::sgd::{Clash, Pair, Parts, Rate, Table, damped};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Csr;
+use manyview_base::message::{option_value, switch};
 use manyview_base::random::{Key, Stream, text_key};
 use manyview_base::sampling::Alias;
+use manyview_base::settings;
+use manyview_base::settings::Settings;
+use manyview_core::method::{Found, Method, Task};
+use manyview_core::preset::{Preset, largest_dim};
 use manyview_data::network::{Network, View};
 
-/// Settings of MNE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Mne {
-    /// Walks from each node, of the union and of each view.
-    pub walks: usize,
-    /// Nodes of a walk.
-    pub length: usize,
-    /// Steps between two nodes that count as seen together, at most; drawn from 1 to this for each place in a walk.
-    pub window: usize,
-    /// Random nodes that each pair is set against.
-    pub negative: usize,
-    /// Times that walks over the union are trained on.
-    pub epochs: usize,
-    /// Times that walks of each view are trained on.
-    pub view_epochs: usize,
-    /// Length of the extra vectors.
-    pub extra: usize,
-    /// What the extras count for in the result; 0 leaves them out.
-    pub own_weight: f64,
-    /// Whether all is learned together from the walks of all views, with one table of outputs, in `view_epochs`.
-    pub joint: bool,
-    /// Size of the first steps; the last are of size 0.0001.
-    pub rate: f64,
-    /// Nodes of a larger share of all walks than this are left out at random; 0 keeps all.
-    pub subsample: f64,
-}
+use self::view::{Base, Extras, Steps};
+use crate::default_or;
+use crate::sgd::{Clash, Pair, Parts, Rate, Table, damped};
+use crate::skipgram::{SkipGram, Softmax};
+use crate::walks::{DeadEnd, Walks};
 
-impl Default for Mne {
-    fn default() -> Self {
-        Mne { epochs: 10, view_epochs: 2, ..Mne::paper() }
+settings! {
+    /// Settings of MNE.
+    pub struct Mne {
+        /// The number of columns of the embedding.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// The number of walks from each node, in the union of all views and in each view.
+        walks: usize = 20 => at_least(1.0).hint("the usual choice is 20");
+        /// The number of nodes of a walk.
+        length: usize = 10 => at_least(2.0).hint("the usual choice is 10");
+        /// The largest number of steps between two nodes of a walk that form a pair. For each position in a walk, the
+        /// window is drawn from 1 to this number.
+        window: usize = 5 => at_least(1.0).hint("the usual choice is 5");
+        /// The number of negative samples per pair.
+        negative: usize = 5 => at_least(1.0).hint("the usual choice is 5");
+        /// The number of epochs on the walks over the union of all views.
+        epochs: usize = 10 => at_least(1.0).hint("the paper uses 100");
+        /// The number of epochs on the walks of each view.
+        view_epochs: usize = 2 => hint("the paper uses 20");
+        /// The length of the extra vectors.
+        extra: usize = 10 => at_least(1.0).hint("the paper uses 10");
+        /// The weight of the extra vectors in the result; 0 leaves them out.
+        own_weight: f64 = 1.0 => hint("the usual choice is 1");
+        /// Whether base and extra vectors are learned together from the walks of all views, in `view_epochs` epochs.
+        joint: bool = false;
+        /// The initial learning rate; it decreases linearly to 0.0001.
+        rate: f64 = 0.025 => above(0.0).at_most(1.0).hint("the usual choice is 0.025");
+        /// The subsampling threshold: nodes that make up a larger share of all walks are dropped at random, as in
+        /// word2vec. 0 keeps all nodes.
+        subsample: f64 = 1e-3 => at_least(0.0).below(1.0).hint("use 0 to keep all nodes, or a value such as 0.001");
     }
 }
 
-impl Rival for Mne {
-    fn paper() -> Self {
-        Mne {
-            walks: 20,
-            length: 10,
-            window: 5,
-            negative: 5,
-            epochs: 100,
-            view_epochs: 20,
-            extra: 10,
-            own_weight: 1.0,
-            joint: false,
-            rate: 0.025,
-            subsample: 1e-3,
-        }
+impl Method for Mne {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        default_or(Mne { epochs: 100, view_epochs: 20, ..Mne::default() }, preset)
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
     }
 
     fn check(&self) -> Result<()> {
-        let skip_gram = self.skip_gram(self.epochs);
-        skip_gram.check()?;
-        check_rate(self.rate)?;
-        if self.extra == 0 {
-            return Err(Error::config(
-                "extra = 0 leaves views nothing of their own: at least 1; the papers use 10",
-            ));
-        }
+        self.check_limits()?;
         if self.joint && self.view_epochs == 0 {
-            return Err(Error::config(
-                "view_epochs = 0 with joint = true trains nothing; the usual choice is 20",
-            ));
-        }
-        if !self.own_weight.is_finite() {
-            let weight = self.own_weight;
             return Err(Error::config(format!(
-                "own_weight = {weight} is no number to multiply with; the usual choice is 1"
+                "{} with {} trains nothing; the paper uses 20",
+                option_value("view_epochs", 0),
+                switch("joint")
             )));
         }
         Ok(())
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let key = task.key("mne");
         let (mut vectors, extras) =
-            if self.joint { self.all_at_once(task, key)? } else { self.in_two_phases(task, key)? };
+            if self.joint { self.jointly(task, key)? } else { self.in_two_phases(task, key)? };
         let weight = (self.own_weight / extras.len() as f64) as f32;
         for (node, vector) in vectors.chunks_exact_mut(task.dim).enumerate() {
             extras.iter().for_each(|extras| extras.add_to(vector, node, weight));
@@ -117,7 +101,7 @@ impl Rival for Mne {
     }
 }
 
-/// The walks of a view, and what follows from how often they meet each node.
+/// The walks of a view, and what follows from how often each node is in them.
 struct ViewWalks<'a> {
     walks: Walks<'a>,
     counts: Vec<u64>,
@@ -126,7 +110,7 @@ struct ViewWalks<'a> {
 }
 
 impl ViewWalks<'_> {
-    /// Random extras; zeros for nodes that the view does not have.
+    /// Returns random extras; zero for nodes without edges in the view.
     fn extras(&self, extra: usize, stride: usize) -> Extras {
         let mut extras = Extras::new(self.counts.len(), extra, stride, self.key.with(1));
         for (vector, &count) in extras.vectors.chunks_exact_mut(extra).zip(&self.counts) {
@@ -137,14 +121,14 @@ impl ViewWalks<'_> {
         extras
     }
 
-    /// Draws of a block's negatives.
+    /// Returns the random numbers for the negative samples of a block.
     fn stream(&self, block: usize) -> Stream {
         Stream::new(self.key.with(3).with(block as u64))
     }
 }
 
 impl Mne {
-    /// Walks and training without what MNE does not have.
+    /// Returns the settings of skip-gram; those that MNE does not have are fixed.
     fn skip_gram(&self, epochs: usize) -> SkipGram {
         let Mne { walks, length, window, negative, rate, subsample, .. } = *self;
         SkipGram {
@@ -166,9 +150,9 @@ impl Mne {
         Walks::on(one, false, DeadEnd::Stop, (self.walks, self.length), key)
     }
 
-    /// What all views share, then each view's extras.
+    /// Trains the base, then the extras of each view.
     fn in_two_phases(&self, task: &mut Task<'_, '_>, key: Key) -> Result<(Vec<f32>, Vec<Extras>)> {
-        // A step of the second phase takes about three times as long: the matrix is read twice and written once.
+        // A step of the second phase takes about three times as long: it reads the matrix twice and writes it once.
         let views = task.network.views().len();
         let (first, second) = (self.epochs as f64, 3.0 * (self.view_epochs * views) as f64);
         let share = first / (first + second);
@@ -181,14 +165,14 @@ impl Mne {
         Ok((vectors, extras))
     }
 
-    /// The first phase.
+    /// The first phase: trains the base.
     fn base(&self, task: &mut Task<'_, '_>, key: Key) -> Result<Vec<f32>> {
         let union = union(task.network);
         let walks = self.walks(&union, key.with(0));
-        self.skip_gram(self.epochs).fit(task, &walks, key.with(1), Clash::Redraw)
+        self.skip_gram(self.epochs).run(task, &walks, key.with(1), Clash::Redraw)
     }
 
-    /// The walks of all views. Their random numbers follow from the views' names.
+    /// Returns the walks of all views. Their random numbers follow from the names of the views.
     fn view_walks<'a>(&self, task: &mut Task<'a, '_>, key: Key) -> Result<Vec<ViewWalks<'a>>> {
         let (network, pool) = (task.network, task.pool);
         let of_view = |view: &'a View| {
@@ -201,7 +185,7 @@ impl Mne {
         network.views().iter().map(of_view).collect()
     }
 
-    /// The second phase: views have nothing in common but the base, which is fixed, so each has a thread.
+    /// The second phase: views share only the base, which is fixed, so each view runs on its own thread.
     fn view_by_view(&self, task: &mut Task<'_, '_>, base: &Table, key: Key) -> Result<Vec<Extras>> {
         let (views, pool) = (self.view_walks(task, key)?, task.pool);
         let skip_gram = self.skip_gram(self.view_epochs);
@@ -235,8 +219,8 @@ impl Mne {
         pool.map_watched(views.len(), || (), train, &mut watch).ok_or(Error::Interrupted)
     }
 
-    /// Base and extras together: a few blocks of each view in turn, on one thread.
-    fn all_at_once(&self, task: &mut Task<'_, '_>, key: Key) -> Result<(Vec<f32>, Vec<Extras>)> {
+    /// Trains base and extras together: a few blocks of each view in turn, on one thread.
+    fn jointly(&self, task: &mut Task<'_, '_>, key: Key) -> Result<(Vec<f32>, Vec<Extras>)> {
         let views = self.view_walks(task, key)?;
         let skip_gram = self.skip_gram(self.view_epochs);
         let corpora: Vec<_> =
@@ -268,7 +252,7 @@ impl Mne {
     }
 }
 
-/// Edges of any view, each once and without weight.
+/// Returns the union of the edges of all views, without weights.
 fn union(network: &Network) -> Csr<f64> {
     let nodes = network.nodes().len();
     let (mut indptr, mut indices) = (vec![0], Vec::new());

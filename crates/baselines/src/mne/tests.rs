@@ -1,4 +1,4 @@
-//! What the specification of MNE asks for.
+//! Tests of MNE against its definition.
 
 use std::ops::ControlFlow;
 
@@ -7,14 +7,14 @@ use crate::tests::network;
 use manyview_base::parallel::Pool;
 use manyview_base::random::unit_f64;
 
-/// Runs something with a task on a network.
+/// Runs a function with a task on a network.
 fn with_task<R>(network: &Network, run: impl FnOnce(&mut Task<'_, '_>) -> R) -> R {
     let pool = Pool::new(Some(2)).unwrap();
     run(&mut Task::new(network, 6, 1, &pool, None, &mut |_| ControlFlow::Continue(())))
 }
 
 fn small() -> Mne {
-    Mne { walks: 3, epochs: 3, view_epochs: 2, extra: 3, ..Mne::paper() }
+    Mne { walks: 3, epochs: 3, view_epochs: 2, extra: 3, ..Mne::default() }
 }
 
 fn numbers(count: usize, seed: u64) -> Vec<f32> {
@@ -107,7 +107,7 @@ fn a_matrix_stays_zero_without_extras() {
     assert!(extras.matrix.iter().chain(&extras.vectors).all(|&x| x == 0.0));
 }
 
-/// The norm is kept up to date without being summed again, and stays below its bound.
+/// The norm is updated without computing it again, and stays below its bound.
 #[test]
 fn a_matrix_stays_below_its_bound() {
     let (_, mut extras, _) = state();
@@ -127,7 +127,7 @@ fn a_matrix_stays_below_its_bound() {
     assert!(square(&extras).sqrt() > 999.0);
 }
 
-/// However large extras and matrix are, a step moves the vector by no more than a few errors.
+/// A step moves the vector by no more than a few errors, however large extras and matrix are.
 #[test]
 fn steps_stay_as_short_as_those_of_skip_gram() {
     let (_, mut extras, _) = state();
@@ -154,14 +154,14 @@ fn a_weight_of_zero_leaves_the_base() {
         let key = task.key("mne");
         let base = small().base(task, key).unwrap();
         let none = Mne { own_weight: 0.0, ..small() };
-        assert_eq!(none.fit(task).unwrap().vectors, base);
+        assert_eq!(none.run(task).unwrap().vectors, base);
         let untrained = Mne { view_epochs: 0, ..small() };
-        assert_eq!(untrained.fit(task).unwrap().vectors, base);
-        assert_ne!(small().fit(task).unwrap().vectors, base);
+        assert_eq!(untrained.run(task).unwrap().vectors, base);
+        assert_ne!(small().run(task).unwrap().vectors, base);
     });
 }
 
-/// One view, and no second phase: DeepWalk on that view, with the same settings and random numbers.
+/// With one view and no second phase, MNE is DeepWalk with the same settings and random numbers.
 #[test]
 fn the_base_of_one_view_is_deepwalk() {
     let network = network().only(0);
@@ -171,8 +171,8 @@ fn the_base_of_one_view_is_deepwalk() {
         let view = std::iter::once(&network.views()[0]);
         let walks = Walks::new(view, false, DeadEnd::Stop, (mne.walks, mne.length), key.with(0));
         let skip_gram = mne.skip_gram(mne.epochs);
-        let vectors = skip_gram.fit(task, &walks, key.with(1), Clash::Redraw).unwrap();
-        assert_eq!(mne.fit(task).unwrap().vectors, vectors);
+        let vectors = skip_gram.run(task, &walks, key.with(1), Clash::Redraw).unwrap();
+        assert_eq!(mne.run(task).unwrap().vectors, vectors);
     });
 }
 
@@ -187,7 +187,7 @@ fn the_union_has_each_edge_once() {
     assert!(union.values().iter().all(|&weight| weight == 1.0));
 }
 
-/// Nodes that a view does not have keep to the base there; learning together works, and is another result.
+/// Nodes without edges in a view have no extras there; joint training has a different result.
 #[test]
 fn joint_training_learns_all_three() {
     let network = network();
@@ -196,16 +196,16 @@ fn joint_training_learns_all_three() {
     assert!(!absent.is_empty() && !present.is_empty());
     with_task(&network, |task| {
         let joint = Mne { joint: true, ..small() };
-        let (base, extras) = joint.all_at_once(task, Key::new(1)).unwrap();
+        let (base, extras) = joint.jointly(task, Key::new(1)).unwrap();
         let random = Table::random(Parts::one(40), 6, Key::new(1).with(1)).to_vec(|_| true);
         assert!(base.chunks(6).zip(random.chunks(6)).any(|(a, b)| a != b));
         let of = |node: usize| &extras[0].vectors[node * 3..][..3];
         assert!(absent.iter().all(|&node| of(node) == [0.0; 3]));
         assert!(present.iter().all(|&node| of(node) != [0.0; 3]));
         assert!(extras.iter().all(|extras| extras.matrix.iter().any(|&x| x != 0.0)));
-        let found = joint.fit(task).unwrap().vectors;
+        let found = joint.run(task).unwrap().vectors;
         assert!(found.iter().all(|x| x.is_finite()));
-        assert_ne!(found, small().fit(task).unwrap().vectors);
+        assert_ne!(found, small().run(task).unwrap().vectors);
     });
 }
 

@@ -1,13 +1,13 @@
-//! What MNE learns of one view: an extra vector of each node, and one matrix that maps extras to vectors.
+//! What MNE learns for one view: an extra vector per node, and one matrix that maps extras to vectors.
 //!
 //! ```text
 //! v_i = b_i + X' u_i,   X <- X + u_i e',   u_i <- u_i + X e with the new X
 //! ```
 //!
-//! where e is what a step of skip-gram would add to v_i. X is kept below a norm, as in the released code.
+//! where e is what a step of skip-gram would add to v_i. The norm of X is bounded, as in the released code.
 //!
-//! Such a step moves v_i by about `(|u|^2 + |X|^2) e`. Both grow, and with them the step: on Flickr the released rule
-//! leaves all bounds within an epoch. So where that factor is above 1, e is divided by it for the extras: v_i goes no
+//! Such a step moves v_i by about `(|u|^2 + |X|^2) e`. Both norms grow, and the steps with them: on Flickr the released
+//! rule diverges within an epoch. So where that factor is above 1, the e of the extras is divided by it: v_i moves no
 //! further than in plain skip-gram. Below 1 the rule is the released one.
 //!
 //! Invariant: rows of X and vectors of nodes have the padding of [`Table`], which stays zero.
@@ -18,13 +18,13 @@ use manyview_base::linalg::vector::add_multiple;
 use manyview_base::random::{Key, Stream};
 use manyview_base::sampling::Alias;
 
-/// X is scaled down to this norm when it grows beyond.
+/// The maximum norm of X, which is scaled down when it exceeds this.
 const MOST_NORM: f64 = 1000.0;
 
-/// Draws after which a negative that must not be the positive is given up: there may be no other.
+/// The maximum number of draws for a negative sample that is not the positive one. There may be no other node.
 const MOST_DRAWS: usize = 16;
 
-/// Extra vectors, and the matrix that they go through.
+/// Extra vectors, and the matrix that maps them to vectors.
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
     pub(super) extra: usize,
@@ -32,12 +32,12 @@ pub(super) struct Extras {
     pub(super) vectors: Vec<f32>,
     /// `extra` padded rows.
     pub(super) matrix: Vec<f32>,
-    /// Square of the norm of the matrix, kept up to date.
+    /// The squared norm of the matrix, updated with every step.
     pub(super) square: f64,
 }
 
 impl Extras {
-    /// The matrix is zero and vectors are random: if both were zero, neither would ever change.
+    /// Returns a zero matrix and random vectors. If both were zero, neither would ever change.
     pub(super) fn new(nodes: usize, extra: usize, stride: usize, key: Key) -> Self {
         let random = |at: usize| {
             let unit = manyview_base::random::unit_f64(key.at(at / extra, at % extra));
@@ -60,7 +60,7 @@ impl Extras {
         }
     }
 
-    /// Learns from an error.
+    /// Updates matrix and vector by the step e of skip-gram.
     #[inline(always)]
     pub(super) fn learn(&mut self, node: usize, error: &[f32]) {
         let vector = &mut self.vectors[node * self.extra..][..self.extra];
@@ -89,7 +89,7 @@ impl Extras {
     }
 }
 
-/// Steps of the pairs of one view, one after the other.
+/// Trains the pairs of one view, one after the other.
 pub(super) struct Steps<'a> {
     pub(super) noise: &'a Alias,
     pub(super) negative: usize,
@@ -104,7 +104,7 @@ impl<'a> Steps<'a> {
         Steps { noise, negative, vector, error, targets: Vec::with_capacity(negative + 1) }
     }
 
-    /// Trains extras and outputs; `base` learns too where `joint`.
+    /// Trains extras and outputs, and the base if it is not fixed.
     pub(super) fn run(
         &mut self,
         base: &mut Base<'_>,
@@ -133,7 +133,7 @@ impl<'a> Steps<'a> {
         );
     }
 
-    /// The positive, and negatives that are drawn again when they are the positive.
+    /// Chooses the targets: the positive, and negatives. A negative that is the positive is drawn again.
     fn choose(&mut self, positive: u32, stream: &mut Stream) {
         self.targets.clear();
         self.targets.push(Target { row: positive, label: 1.0 });
@@ -150,7 +150,7 @@ impl<'a> Steps<'a> {
 pub(super) enum Base<'a> {
     /// Already learned.
     Fixed(&'a Table),
-    /// Learnt together with the extras.
+    /// Learned together with the extras.
     Learns(&'a mut Table),
 }
 

@@ -1,9 +1,9 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::Progress;
 use crate::tests::network;
 use manyview_base::parallel::Pool;
+use manyview_core::method::Progress;
 use manyview_data::Network;
 
 fn with_task<R>(network: &Network, dim: usize, run: impl FnOnce(&mut Task<'_, '_>) -> R) -> R {
@@ -104,13 +104,13 @@ fn steps_move_own_columns_and_common_ones_of_all() {
             let [source, target] = naive_step(source, target, negatives, rate);
             if turned { [target, source].concat() } else { [source, target].concat() }
         };
-        let adopt = |to: &[f64], from: &[f64]| [&from[..2], &to[2..4], &from[4..6], &to[6..]].concat();
+        let copy_common = |to: &[f64], from: &[f64]| [&from[..2], &to[2..4], &from[4..6], &to[6..]].concat();
         let ways = || [(false, 0), (false, 1), (true, 0), (true, 1)];
         let fits = ways().into_iter().any(|(turned, negatives)| {
             let first = step(&start[0], turned, negatives);
             ways().into_iter().any(|(turned, negatives)| {
-                let second = step(&adopt(&start[1], &first), turned, negatives);
-                let expected = [adopt(&first, &second), second].concat();
+                let second = step(&copy_common(&start[1], &first), turned, negatives);
+                let expected = [copy_common(&first, &second), second].concat();
                 expected.iter().zip(found.concat()).all(|(x, y)| (x - y).abs() < 1e-6)
             })
         });
@@ -129,7 +129,7 @@ fn equal_views_get_equal_shares() {
     let views = ["x", "y", "z"].map(|name| View { name: name.into(), ..edges.clone() });
     let network = Network::new(network().nodes().clone(), views.into());
     with_task(&network, 16, |task| {
-        let found = MtneC { samples: Some(300_000), ..quick(1) }.fit(task).unwrap();
+        let found = MtneC { samples: Some(300_000), ..quick(1) }.run(task).unwrap();
         let length = |part: usize| -> f32 {
             let columns = found.parts[part].columns.clone();
             found.vectors.chunks_exact(16).flat_map(|row| row[columns.clone()].iter()).map(|x| x * x).sum()
@@ -146,7 +146,7 @@ fn turning_the_views_around_turns_their_columns_around() {
     let network = network();
     let turned = Network::new(network.nodes().clone(), network.views().iter().rev().cloned().collect());
     for order in [1, 2] {
-        let vectors = |network: &Network| with_task(network, 13, |task| quick(order).fit(task).unwrap());
+        let vectors = |network: &Network| with_task(network, 13, |task| quick(order).run(task).unwrap());
         let (plain, other) = (vectors(&network), vectors(&turned));
         assert_eq!(plain.parts.len(), 4);
         assert_eq!(plain.parts[0].columns, 0..4);
@@ -165,8 +165,8 @@ fn turning_the_views_around_turns_their_columns_around() {
 #[test]
 fn outputs_are_parts_of_the_same_vectors() {
     let network = network();
-    let found = |give| with_task(&network, 8, |task| MtneC { give, ..quick(1) }.fit(task).unwrap()).vectors;
-    let (all, common, mean) = (found(Give::All), found(Give::Common), found(Give::Mean));
+    let found = |give| with_task(&network, 8, |task| MtneC { give, ..quick(1) }.run(task).unwrap()).vectors;
+    let (all, common, mean) = (found(Output::All), found(Output::Common), found(Output::Mean));
     for node in 0..40 {
         let row = &all[node * 8..][..8];
         assert_eq!(row[..2], common[node * 2..][..2]);
@@ -203,7 +203,7 @@ fn samples_are_the_same_for_all_or_go_by_edges() {
 fn decay_makes_vectors_shorter() {
     let network = network();
     let length = |decay: f64| -> f32 {
-        with_task(&network, 8, |task| MtneC { decay, ..quick(1) }.fit(task).unwrap())
+        with_task(&network, 8, |task| MtneC { decay, ..quick(1) }.run(task).unwrap())
             .vectors
             .iter()
             .map(|x| x * x)
@@ -221,6 +221,7 @@ fn each_bad_setting_is_named() {
         (MtneC { rate: 2.0, ..base() }, "rate = 2"),
         (MtneC { order: 3, ..base() }, "order = 3"),
         (MtneC { decay: -1.0, ..base() }, "decay = -1"),
+        (MtneC { decay: 50.0, ..base() }, "decay = 50 exceeds 1 / rate, which is 40 with rate = 0.025"),
     ];
     for (settings, words) in bad {
         let message = settings.check().unwrap_err().to_string();

@@ -1,11 +1,11 @@
-//! MultiNMF: every view is factorized on its own, and the nodes' factors are drawn toward a consensus.
+//! MultiNMF: every view is factorized separately, and the factors of the nodes are pulled toward a consensus.
 //!
-//! Minimizes `sum_k ||X_k - U_k V_kᵀ||^2 + lambda ||V_k Q_k - V*||^2` over non-negative factors, where Q_k has the column
-//! sums of U_k. The embedding is V*, the mean of the V_k.
+//! Minimizes `sum_k ||X_k - U_k V_kᵀ||^2 + lambda ||V_k Q_k - V*||^2` over non-negative factors, where Q_k is the diagonal
+//! matrix of the column sums of U_k. The embedding is V*, the mean of the V_k.
 //!
-//! X_k is a view's proximity matrix with a mean entry of one. The published code lets it sum to one and keeps denominators
-//! above 1e-10; with thousands of nodes that guard is larger than the denominators and spoils the fit. Both together
-//! are the setting `guard`. The algorithm itself does not feel a common factor of all X_k.
+//! X_k is the proximity matrix of a view, scaled to a mean entry of one. The published code scales it to a sum of one and
+//! keeps denominators above 1e-10; with thousands of nodes that guard is larger than the denominators, and the fit is bad.
+//! The setting `guard` does both. The algorithm itself does not depend on a common factor of all X_k.
 
 #[cfg(test)]
 mod tests;
@@ -14,90 +14,68 @@ mod view;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use serde::{Deserialize, Serialize};
-
-use super::near::Near;
-use super::{Found, Rival, Task};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::{Dense, Real};
+use manyview_base::message::{Warning, WarningKind};
 use manyview_base::random::{Key, unit_f64};
-use manyview_core::config::Preset;
-use view::{Factors, Pull, Target, normalize};
+use manyview_base::settings;
+use manyview_core::method::{Found, MemoryLike, Method, Task};
+use manyview_core::preset::{Preset, largest_dim};
+use manyview_core::proximity;
 
-/// Sweeps over the views before the rounds, each view starting from the last one's V.
+use self::view::{Factors, Pull, Target, normalize};
+use crate::{default_or, proximity_matrices};
+
+/// The number of sweeps over the views before the rounds; each view starts from the V of the previous one.
 const SWEEPS: usize = 3;
 
-/// A trial of a random start takes this share of the iterations: 50 of 200 in the published code.
+/// A trial of a random start takes one out of this many iterations: 50 of 200 in the published code.
 const TRIAL: usize = 4;
 
-/// Rounds that may be done again one after the other because the objective rose.
+/// The maximum number of consecutive rounds that are repeated because the objective increased.
 const MOST_REDONE: usize = 3;
 
-/// Share of the work that the proximity takes, about.
+/// The approximate share of the time that the proximity takes.
 const PROXIMITY: f64 = 0.05;
 
-/// Settings of MultiNMF.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MultiNmf {
-    /// Which pairs of nodes count as near.
-    #[serde(flatten)]
-    pub near: Near,
-    /// How strongly views are drawn toward the consensus.
-    pub lambda: f64,
-    /// Rounds over all views, a new consensus in each.
-    pub rounds: usize,
-    /// Iterations of a view in each round, and of each factorization before the first.
-    pub inner: usize,
-    /// Random starts of which the best goes on.
-    pub starts: usize,
-    /// The least denominator, with matrices that sum to one, as in the published code (1e-10); none by default.
-    pub guard: Option<f64>,
-}
+/// The maximum of settings that count repetitions.
+const MOST_REPEATS: f64 = (1 << 20) as f64;
 
-impl Default for MultiNmf {
-    fn default() -> Self {
-        let near = Near::of(Preset::Default);
-        MultiNmf { near, lambda: 0.01, rounds: 10, inner: 10, starts: 1, guard: None }
+settings! {
+    /// Settings of MultiNMF.
+    pub struct MultiNmf {
+        /// The number of columns of the embedding.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// The weight of the distance between the views and the consensus.
+        lambda: f64 = 0.01 => at_least(0.0).hint("the usual choice is 0.01");
+        /// The number of rounds over all views; each computes a new consensus.
+        rounds: usize = 10 => at_most(MOST_REPEATS).hint("the usual choice is 10");
+        /// The number of iterations per view in each round, and of each factorization before the first round.
+        inner: usize = 10 => at_least(1.0).at_most(MOST_REPEATS).hint("the usual choice is 10");
+        /// The number of random starts; the best one is used.
+        starts: usize = 1 => at_least(1.0).at_most(MOST_REPEATS).hint("the usual choice is 1");
+        /// The minimum of denominators, for matrices that are scaled to sum to 1. The published code uses 1e-10.
+        guard: Option<f64> = None
+            => above(0.0).absent("no minimum, and matrices with a mean entry of 1").hint("the published code uses 1e-10").rare();
+    } with {
+        /// How near two nodes are.
+        proximity: proximity::Settings = proximity::Settings::default();
     }
 }
 
-impl Rival for MultiNmf {
-    fn paper() -> Self {
-        let near = Near::of(Preset::Paper);
-        MultiNmf { near, lambda: 0.01, rounds: 30, inner: 200, starts: 30, guard: None }
+impl Method for MultiNmf {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        let proximity = proximity_matrices::of_paper();
+        default_or(MultiNmf { proximity, rounds: 30, inner: 200, starts: 30, ..MultiNmf::default() }, preset)
     }
 
-    fn check(&self) -> Result<()> {
-        let MultiNmf { lambda, rounds, inner, starts, guard, .. } = *self;
-        self.near.check()?;
-        let complain = |text: String| Err(Error::config(text));
-        if !(lambda >= 0.0 && lambda.is_finite()) {
-            return complain(format!(
-                "lambda = {lambda} is not a number from 0 on; the usual choice is 0.01"
-            ));
-        }
-        if inner == 0 {
-            return complain("inner = 0: a view needs at least one iteration; the usual choice is 10".into());
-        }
-        if starts == 0 {
-            return complain("starts = 0: at least one start must be tried; the usual choice is 1".into());
-        }
-        if rounds > 1 << 20 || inner > 1 << 20 || starts > 1 << 20 {
-            return complain(format!(
-                "rounds = {rounds}, inner = {inner}, starts = {starts}: more than a million would not end"
-            ));
-        }
-        if guard.is_some_and(|guard| !(guard > 0.0 && guard.is_finite())) {
-            let guard = guard.unwrap_or_default();
-            return complain(format!(
-                "guard = {guard} is not above 0; the published code has 1e-10, and without it there is none"
-            ));
-        }
-        Ok(())
+    fn dim(&self) -> usize {
+        self.dim
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
-        let matrices = self.near.matrices(&mut task.part(None, 0.0..PROXIMITY))?;
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+        let mut first = task.part(None, 0.0..PROXIMITY);
+        let matrices = proximity_matrices::of_all_views(self.proximity, &mut first)?;
         let (nodes, pool) = (task.network.nodes().len() as f64, task.pool);
         let total = if self.guard.is_some() { 1.0 } else { nodes * nodes };
         let names = task.network.views().iter().map(|view| &view.name);
@@ -118,16 +96,16 @@ impl Rival for MultiNmf {
         let (factors, warning) = solved.ok_or(Error::Interrupted)?;
         let consensus = mean(&factors);
         let vectors = (0..consensus.rows()).flat_map(|row| consensus.row(row)).copied().collect();
-        Ok(Found { vectors, parts: Vec::new(), warnings: warning.into_iter().collect() })
+        Ok(Found { vectors, warnings: warning.into_iter().collect(), ..Found::default() })
     }
 
-    fn proximity(&self) -> Option<(usize, f64)> {
-        Some((self.near.window, self.near.negative))
+    fn memory_like(&self, views: usize) -> Option<MemoryLike> {
+        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, false))
     }
 }
 
 impl MultiNmf {
-    /// Iterations of views in all, if no round is done again.
+    /// Returns the total number of iterations of views, if no round is repeated.
     fn steps(&self, views: usize) -> usize {
         let trials = (self.starts - 1) * self.trial();
         SWEEPS * views * (trials + self.inner) + self.rounds * views * self.inner
@@ -138,7 +116,7 @@ impl MultiNmf {
     }
 }
 
-/// The views' matrices, and what the work needs to know.
+/// The matrices of the views, and the state that the computation shares with its observer.
 struct Work<'a, T> {
     settings: &'a MultiNmf,
     targets: Vec<Target<'a, T>>,
@@ -151,7 +129,7 @@ impl<T: Real> Work<'_, T> {
         !self.canceled.load(Ordering::Relaxed)
     }
 
-    /// Some iterations of a view.
+    /// Runs some iterations of a view; `None` when canceled.
     fn improve(
         &self,
         view: usize,
@@ -175,7 +153,7 @@ impl<T: Real> Work<'_, T> {
         Pull { lambda, consensus, guard: self.settings.guard.unwrap_or(0.0) }
     }
 
-    /// Plain factorizations of the views, one after the other, each from the last one's V.
+    /// Factorizes the views without a consensus, each from the V of the previous one.
     fn start(&self, keys: &[Key], width: usize) -> Option<Vec<Factors<T>>> {
         let [rows, _] = self.targets[0].shape();
         let mut v = random(keys[0], rows, width);
@@ -184,17 +162,17 @@ impl<T: Real> Work<'_, T> {
             for (view, key) in keys.iter().enumerate() {
                 let first = sweep == 0 && view == 0;
                 let factors = self.factorize(view, key.with(1 + sweep as u64), &v, first)?;
-                v = self.revived(&factors.v, key.with(1 + sweep as u64).with(u64::MAX));
+                v = self.with_random_floor(&factors.v, key.with(1 + sweep as u64).with(u64::MAX));
                 if sweep == 0 { found.push(factors) } else { found[view] = factors }
             }
         }
         Some(found)
     }
 
-    /// The V that the next view starts from. Updates multiply, so what is zero stays zero, and a node without edges in one
-    /// view would be lost to all that follow. What is below a hundredth of the mean therefore starts anew, between zero and
-    /// that; not so in the published program, which `guard` asks for.
-    fn revived(&self, v: &Dense<T>, key: Key) -> Dense<T> {
+    /// Returns the V from which the next view starts. Updates are multiplicative, so zeros stay zero, and a node without edges
+    /// in one view would stay zero in all later ones. Entries below a hundredth of the mean are therefore replaced by random
+    /// numbers between zero and that. With `guard` they are kept, as in the published program.
+    fn with_random_floor(&self, v: &Dense<T>, key: Key) -> Dense<T> {
         if self.settings.guard.is_some() {
             return v.clone();
         }
@@ -207,7 +185,7 @@ impl<T: Real> Work<'_, T> {
         })
     }
 
-    /// The best of some random starts of U (and of V, where none is known) goes on to the end.
+    /// Factorizes a view from the best of some random starts of U (and of V, if `vary`).
     fn factorize(&self, view: usize, key: Key, v: &Dense<T>, vary: bool) -> Option<Factors<T>> {
         let ([rows, cols], width) = (self.targets[view].shape(), v.width());
         let none = Dense::zeros(0, width);
@@ -225,14 +203,14 @@ impl<T: Real> Work<'_, T> {
                 best = Some((objective, factors));
             }
         }
-        let (_, mut factors) = best.expect("at least one start is tried");
+        let (_, mut factors) = best.expect("there is at least one start");
         self.improve(view, &mut factors, pull, self.settings.inner - trial)?;
         Some(factors)
     }
 
-    /// The rounds. One after which the objective is higher is done again from where it began, toward the newer
-    /// consensus; after some of these in a row it is over, which is worth a sentence.
-    fn rounds(&self, mut factors: Vec<Factors<T>>) -> Option<(Vec<Factors<T>>, Option<String>)> {
+    /// Runs the rounds. A round after which the objective is higher is repeated from its start, with the newer consensus;
+    /// after several such rounds in a row the run ends with a warning.
+    fn rounds(&self, mut factors: Vec<Factors<T>>) -> Option<(Vec<Factors<T>>, Option<Warning>)> {
         let (lambda, rounds) = (self.settings.lambda, self.settings.rounds);
         let mut consensus = factors[0].v.clone();
         let (mut before, mut lowest, mut redone, mut round) = (factors.clone(), f64::INFINITY, 0, 0);
@@ -252,9 +230,10 @@ impl<T: Real> Work<'_, T> {
                 factors.clone_from(&before);
                 redone += 1;
                 if redone > MOST_REDONE {
-                    warning = Some(format!(
-                        "multinmf ended after {round} of {rounds} rounds: the objective rose {redone} times in a row"
-                    ));
+                    let message = format!(
+                        "multinmf ended after {round} of {rounds} rounds: the objective increased {redone} times in a row"
+                    );
+                    warning = Some(Warning::new(WarningKind::NotConverged, message));
                     break;
                 }
             } else {
@@ -269,12 +248,12 @@ impl<T: Real> Work<'_, T> {
     }
 }
 
-/// Numbers between zero and one.
+/// Returns random numbers between zero and one.
 fn random<T: Real>(key: Key, rows: usize, width: usize) -> Dense<T> {
     Dense::from_fn(rows, width, |row, col| T::from_f64(unit_f64(key.at(row, col))))
 }
 
-/// The mean of the V_k: views have equal weights.
+/// Returns the mean of the V_k: all views have the same weight.
 fn mean<T: Real>(factors: &[Factors<T>]) -> Dense<T> {
     let first = &factors[0].v;
     Dense::from_fn(first.rows(), first.width(), |row, col| {

@@ -72,7 +72,7 @@ fn terms_of_u_are_the_gradient_of_the_objective() {
     let consensus = random(Key::new(9), NODES, WIDTH);
     with_work(&settings(2.0), &matrices(&[1]), total(), |work| {
         let mut factors = factors(4, 1.0);
-        // Sums other than one, so that Q counts.
+        // Sums other than one, so that Q has an effect.
         factors.u.scale_columns(&[30.0, 2.0, 40.0, 1.0, 7.0]);
         let pull = work.pull(2.0, &consensus);
         let terms = work.targets[0].u_terms(&factors, pull, &|| true);
@@ -118,7 +118,7 @@ fn without_lambda_views_are_factorized_alone() {
     }
 }
 
-/// X times c gives V times c and the same U; c is a power of two, so to the bit.
+/// X times c gives V times c and the same U, to the bit because c is a power of two.
 #[test]
 fn a_common_factor_changes_the_size_alone() {
     let solve = |size: f64| {
@@ -135,7 +135,7 @@ fn a_common_factor_changes_the_size_alone() {
     assert_eq!(scaled, mean(&large));
 }
 
-/// Each view lacks some nodes, which the others have.
+/// In each view, some nodes have no edges, which have edges in the others.
 #[test]
 fn nodes_that_a_view_lacks_live_on_in_the_next() {
     let lacking = |seed: u64, absent: std::ops::Range<usize>| {
@@ -163,10 +163,10 @@ fn nodes_that_a_view_lacks_live_on_in_the_next() {
     };
     let [own, all] = [lost(None), lost(Some(1e-300))];
     assert_eq!(own, [(0..20).collect::<Vec<_>>(), (20..40).collect(), (40..60).collect()]);
-    assert!(all.iter().all(|lost| lost.len() == NODES), "the published program loses them all");
+    assert!(all.iter().all(|lost| lost.len() == NODES), "as in the published program");
 }
 
-/// The published guard is above the denominators of small matrices; then nothing is fitted.
+/// The published guard is larger than the denominators of small matrices; then nothing is fitted.
 #[test]
 fn the_guard_spoils_the_fit_of_small_matrices() {
     let left = |guard: Option<f64>| {
@@ -185,7 +185,7 @@ fn the_guard_spoils_the_fit_of_small_matrices() {
 
 #[test]
 fn rounds_that_rise_again_and_again_end_it() {
-    // A guard so high that updates go anywhere but down.
+    // The guard is so high that updates do not decrease the objective.
     let settings = MultiNmf { guard: Some(1e3), rounds: 50, ..settings(0.1) };
     with_work(&settings, &matrices(&[1, 2]), total(), |work| {
         let start = MultiNmf { guard: None, ..settings.clone() };
@@ -193,8 +193,8 @@ fn rounds_that_rise_again_and_again_end_it() {
             work.rounds(vec![factors(4, 1.0), factors(5, 1.0)]).unwrap().0
         });
         let (found, warning) = work.rounds(good.clone()).unwrap();
-        let told = warning.expect("it is told");
-        assert!(told.contains("of 50 rounds: the objective rose 4 times in a row"), "{told}");
+        let message = warning.expect("the run ends early").to_string();
+        assert!(message.contains("of 50 rounds: the objective increased 4 times in a row"), "{message}");
         assert_eq!(found, good);
     });
 }
@@ -214,14 +214,17 @@ fn several_starts_are_no_worse_than_one() {
 
 #[test]
 fn senseless_settings_are_refused() {
-    let base = MultiNmf::default;
+    let (base, near) = (MultiNmf::default, proximity::Settings::default);
     for (settings, told) in [
-        (MultiNmf { lambda: -1.0, ..base() }, "lambda = -1 is not a number from 0 on"),
+        (MultiNmf { lambda: -1.0, ..base() }, "lambda = -1: expected a number of at least 0"),
         (MultiNmf { inner: 0, ..base() }, "inner = 0"),
         (MultiNmf { starts: 0, ..base() }, "starts = 0"),
-        (MultiNmf { rounds: 1 << 40, ..base() }, "more than a million"),
-        (MultiNmf { guard: Some(0.0), ..base() }, "guard = 0 is not above 0"),
-        (MultiNmf { near: Near { window: 0, negative: 1.0 }, ..base() }, "window = 0"),
+        (
+            MultiNmf { rounds: 1 << 40, ..base() },
+            "rounds = 1099511627776: expected a whole number of at most 1048576",
+        ),
+        (MultiNmf { guard: Some(0.0), ..base() }, "guard = 0: expected a number above 0"),
+        (MultiNmf { proximity: proximity::Settings { window: 0, ..near() }, ..base() }, "window = 0"),
     ] {
         let error = settings.check().unwrap_err().to_string();
         assert!(error.contains(told), "{error}");

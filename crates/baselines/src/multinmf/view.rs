@@ -1,11 +1,11 @@
-//! One view of MultiNMF: its matrix, its factors, and the updates that never let the objective rise.
+//! One view of MultiNMF: its matrix, its factors, and updates that never increase the objective.
 //!
-//! `||X - U Vᵀ||^2 + lambda ||V Q - V*||^2` with `Q = diag(column sums of U)`, where X has a column for each node: X is
-//! the view's matrix M, transposed and scaled. In this order:
+//! The objective is `||X - U Vᵀ||^2 + lambda ||V Q - V*||^2` with `Q = diag(column sums of U)`. X has a column for each
+//! node: it is the matrix M of the view, transposed and scaled. An iteration has these steps, in this order:
 //!
-//! - `V <- V ∘ (XᵀU + lambda V*) / (V (UᵀU + lambda I))`, right as long as Q is the identity;
+//! - `V <- V ∘ (XᵀU + lambda V*) / (V (UᵀU + lambda I))`, which is correct as long as Q is the identity;
 //! - `U <- U ∘ (X V + lambda 1 sᵀ) / (U VᵀV + lambda 1 (q ∘ t)ᵀ)`, with `s_c = <V_c, V*_c>`, `t_c = <V_c, V_c>`, `q = diag Q`;
-//! - each column of U is divided by its sum and that of V multiplied with it, which changes neither term.
+//! - each column of U is divided by its sum, and that of V multiplied by it, which changes neither term.
 
 use rayon::prelude::*;
 
@@ -14,36 +14,36 @@ use manyview_base::linalg::products::{times, transposed_times};
 use manyview_base::linalg::{BLOCK_ROWS, Dense, Real, Tiles};
 use manyview_core::nmf::update::multiply_rows;
 
-/// Asked between products: whether to go on.
+/// Called between products: whether to continue.
 pub(super) type Going<'a> = dyn Fn() -> bool + Sync + 'a;
 
-/// A view's matrix, scaled.
+/// The matrix of a view, scaled.
 pub(super) struct Target<'a, T> {
     matrix: &'a Tiles<T>,
     scale: f64,
     squared_norm: f64,
 }
 
-/// A view's factors; the columns of U sum to one.
+/// The factors of a view; the columns of U sum to one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Factors<T> {
     /// U: a row for each column of M.
     pub(super) u: Dense<T>,
-    /// V: a row for each row of M, the nodes that are embedded.
+    /// V: a row for each row of M, that is, for each node.
     pub(super) v: Dense<T>,
 }
 
-/// What factors are drawn toward, and how denominators are kept from zero.
+/// What factors are pulled toward, and the minimum of denominators.
 #[derive(Clone, Copy)]
 pub(super) struct Pull<'a, T> {
     pub(super) lambda: f64,
     /// V*.
     pub(super) consensus: &'a Dense<T>,
-    /// The least denominator: zero, or what the published code has.
+    /// The minimum of denominators: zero, or that of the published code.
     pub(super) guard: f64,
 }
 
-/// Numerators of an update, and what its denominators are made of: `x gram + added`.
+/// The numerators of an update, and the terms of its denominators `x gram + added`.
 pub(super) struct Terms<T> {
     pub(super) numerators: Dense<T>,
     pub(super) gram: Vec<f64>,
@@ -51,7 +51,7 @@ pub(super) struct Terms<T> {
 }
 
 impl<'a, T: Real> Target<'a, T> {
-    /// The matrix with its entries multiplied so that they sum to `total`.
+    /// Returns the matrix, scaled so that its entries sum to `total`.
     pub(super) fn new(matrix: &'a Tiles<T>, total: f64) -> Self {
         let sums: Vec<[f64; 2]> = matrix.blocks().par_iter().map(|block| block.sums()).collect();
         let [sum, squares] = sums.iter().fold([0.0; 2], |[a, b], [x, y]| [a + x, b + y]);
@@ -59,19 +59,19 @@ impl<'a, T: Real> Target<'a, T> {
         Target { matrix, scale, squared_norm: scale * scale * squares }
     }
 
-    /// Rows and columns of M.
+    /// Returns the numbers of rows and columns of M.
     pub(super) fn shape(&self) -> [usize; 2] {
         [self.matrix.rows(), self.matrix.cols()]
     }
 
-    /// `XᵀU`.
+    /// Computes `XᵀU`.
     fn image(&self, u: &Dense<T>, going: &Going<'_>) -> Dense<T> {
         let mut product = times(&[self.matrix], u, going);
         change(&mut product, |x, _| x * T::from_f64(self.scale));
         product
     }
 
-    /// One iteration. Its result is of no use when `going` said no.
+    /// Runs one iteration. Its result is undefined if `going` returned `false`.
     pub(super) fn step(&self, factors: &mut Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) {
         let terms = self.v_terms(factors, pull, going);
         multiply(&mut factors.v, &terms, pull.guard);
@@ -110,7 +110,7 @@ impl<'a, T: Real> Target<'a, T> {
         Terms { numerators, gram, added }
     }
 
-    /// The objective, also where the columns of U do not sum to one.
+    /// Returns the objective, also if the columns of U do not sum to one.
     pub(super) fn objective(&self, factors: &Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) -> f64 {
         let Factors { u, v } = factors;
         let cross = inner(self.image(u, going).padded(), v.padded());
@@ -123,12 +123,12 @@ impl<'a, T: Real> Target<'a, T> {
                 apart += terms.map(|((x, y), sum)| (x.to_f64() * sum - y.to_f64()).powi(2)).sum::<f64>();
             }
         }
-        // Near an exact fit the difference cancels and may fall below zero.
+        // Near an exact fit the terms cancel, and rounding can make the difference negative.
         (self.squared_norm - 2.0 * cross + fitted).max(0.0) + pull.lambda * apart
     }
 }
 
-/// Replaces every number; `f` gets it and its place. Padding must stay zero where it counts: no sum reads it.
+/// Replaces every number by `f` of it and its index. Padding may become nonzero, since no sum reads it.
 fn change<T: Real>(x: &mut Dense<T>, f: impl Fn(T, usize) -> T + Sync) {
     let length = BLOCK_ROWS * x.stride();
     x.padded_mut().par_chunks_mut(length).enumerate().for_each(|(block, part)| {
@@ -146,7 +146,7 @@ fn multiply<T: Real>(x: &mut Dense<T>, terms: &Terms<T>, guard: f64) {
         .for_each(|(x, numerators)| multiply_rows(x, numerators, stride, &gram, &added, guard));
 }
 
-/// The sums of columns, or of their products with those of another.
+/// Returns the sums of the columns, or of their elementwise products with those of another matrix.
 fn column_sums<T: Real>(x: &Dense<T>, other: Option<&Dense<T>>) -> Vec<f64> {
     let stride = x.stride();
     let length = BLOCK_ROWS * stride;
@@ -168,7 +168,7 @@ fn column_sums<T: Real>(x: &Dense<T>, other: Option<&Dense<T>>) -> Vec<f64> {
     sums
 }
 
-/// Makes the columns of U sum to one and leaves `U Vᵀ` as it is. A column that is all zero stays so.
+/// Makes the columns of U sum to one without changing `U Vᵀ`. Zero columns stay zero.
 pub(super) fn normalize<T: Real>(factors: &mut Factors<T>) {
     let sums = column_sums(&factors.u, None);
     let or_one = |sum: f64| if sum > 0.0 { sum } else { 1.0 };

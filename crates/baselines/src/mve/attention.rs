@@ -1,9 +1,9 @@
-//! Which views a node's vector should listen to, learned from the labels of a few nodes.
+//! The weights of views for each node, learned from the labels of a few nodes.
 //!
-//! With `f_i` the mean of the views' vectors or all of them end to end: weights `l_i = softmax_k(z_k f_i)` and the vector
-//! `x_i = sum_k l_ik x_i^k`. A label, each by itself, is told by `sigmoid(w x_i)` and judged by cross-entropy, or told by
-//! `w x_i` and judged by half the square of what is wrong. Z and W go down the gradient of the mean error of the labeled
-//! nodes: at most 100 steps, of a size that starts at 0.1 and is halved whenever the error has risen.
+//! With `f_i` the mean of the views' vectors, or all of them concatenated, the weights are `l_i = softmax_k(z_k f_i)`, and the
+//! vector is `x_i = sum_k l_ik x_i^k`. Each label is predicted separately: by `sigmoid(w x_i)` with cross-entropy as the loss,
+//! or by `w x_i` with half the squared error. Z and W follow the gradient of the mean loss of the labeled nodes: at most 100
+//! steps, of a size that starts at 0.1 and is halved whenever the loss has increased.
 
 use super::{Feature, Loss};
 use manyview_base::linalg::vector::{add_multiple, product};
@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 100;
 const FIRST_STEP: f64 = 0.1;
 const LAST_STEP: f64 = 1e-4;
 
-/// A node that is learned from.
+/// A node with known labels.
 #[derive(Clone, Debug)]
 pub(super) struct Example {
     /// Its vector in each view.
@@ -22,7 +22,7 @@ pub(super) struct Example {
     pub(super) labels: Vec<u32>,
 }
 
-/// What is learned: a row as wide as the feature for each view, and one of `dim` for each label.
+/// The parameters: Z, with a row of the feature's width for each view, and W, with a row of `dim` for each label.
 #[derive(Clone, Debug)]
 pub(super) struct Attention {
     views: Vec<Vec<f64>>,
@@ -30,7 +30,7 @@ pub(super) struct Attention {
     rule: Rule,
 }
 
-/// How it is learned.
+/// The feature and the loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rule {
     pub(super) feature: Feature,
@@ -38,7 +38,7 @@ pub(super) struct Rule {
 }
 
 impl Attention {
-    /// Between -1/2 and 1/2, divided by the dimension. `view_keys` are the random numbers of each view.
+    /// Returns random numbers between -1/2 and 1/2, divided by the dimension. `view_keys` are the keys of the views.
     pub(super) fn start(dim: usize, view_keys: &[Key], labels: usize, key: Key, rule: Rule) -> Self {
         let random = |key: Key, width: usize| {
             (0..width).map(|at| (unit_f64(key.at(at, 0)) - 0.5) / dim as f64).collect()
@@ -54,7 +54,7 @@ impl Attention {
         }
     }
 
-    /// The weight of each view for a node; they add up to 1.
+    /// Returns the weight of each view for a node; the sum is 1.
     pub(super) fn weights(&self, views: &[Vec<f64>]) -> Vec<f64> {
         let feature = self.rule.feature.of(views);
         let scores: Vec<f64> = self.views.iter().map(|z| product(z, &feature)).collect();
@@ -64,7 +64,7 @@ impl Attention {
         parts.iter().map(|part| part / whole).collect()
     }
 
-    /// Learns from examples.
+    /// Minimizes the loss of examples.
     pub(super) fn learn(&mut self, examples: &[Example]) {
         let (mut step, mut last) = (FIRST_STEP, f64::INFINITY);
         for _ in 0..MOST_STEPS {
@@ -83,7 +83,7 @@ impl Attention {
         }
     }
 
-    /// The mean error of the examples, and its gradient.
+    /// Returns the mean loss of the examples, and its gradient.
     fn gradient(&self, examples: &[Example]) -> (f64, Attention) {
         let zeros = |rows: &[Vec<f64>]| rows.iter().map(|row| vec![0.0; row.len()]).collect::<Vec<_>>();
         let mut gradient =
@@ -101,7 +101,7 @@ impl Attention {
                 add_multiple(d_w, share * slope, &vector);
                 add_multiple(&mut d_vector, share * slope, w);
             }
-            // Through the softmax: what raises one weight lowers the others.
+            // The derivative of the softmax: what increases one weight decreases the others.
             let d_weights: Vec<f64> = example.views.iter().map(|view| product(&d_vector, view)).collect();
             let common = product(&d_weights, &weights);
             let feature = self.rule.feature.of(&example.views);
@@ -113,7 +113,7 @@ impl Attention {
     }
 }
 
-/// `sum_k weight_k x^k`.
+/// Computes `sum_k weight_k x^k`.
 pub(super) fn combined(weights: &[f64], views: &[Vec<f64>]) -> Vec<f64> {
     let mut sum = vec![0.0; views[0].len()];
     weights.iter().zip(views).for_each(|(&weight, view)| add_multiple(&mut sum, weight, view));
@@ -130,7 +130,7 @@ impl Feature {
 }
 
 impl Loss {
-    /// The error of a score whose target is 0 or 1, and its slope.
+    /// Returns the loss of a score whose target is 0 or 1, and its derivative.
     fn of(self, score: f64, target: f64) -> (f64, f64) {
         match self {
             Loss::Logistic => {
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// The label is in the sign of the first view; the second is noise. Attention turns to the first.
+    /// The label is the sign of the first view, and the second view is noise: the first gets the larger weights.
     #[test]
     fn the_view_that_knows_the_labels_wins() {
         let example = |seed: u64| {

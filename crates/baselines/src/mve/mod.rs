@@ -1,200 +1,173 @@
-//! MVE: vectors of each view, against contexts that all views share, and a common vector that they vote for.
+//! MVE: vectors of each view, trained against contexts that all views share, and a weighted mean of them.
 //!
-//! `sum_k O_k + eta sum_i sum_k |x_i^k - x_i|^2`, where O_k is skip-gram with negatives on the pairs of view k and
-//! `x_i = sum_k l_ik x_i^k` is the result. The votes l are 1 / K, or learned from labels ([`attention`]). Between two counts of
-//! the votes, x_i stands still, and each step also moves `x_i^k` toward it.
+//! Minimizes `sum_k O_k + eta sum_i sum_k |x_i^k - x_i|^2`, where O_k is skip-gram with negative sampling on the pairs of view
+//! k, and `x_i = sum_k l_ik x_i^k` is the result. The weights l, called votes, are 1 / K, or learned from labels
+//! ([`attention`]). The x_i are updated once per epoch. Until then they are fixed, and each step also moves `x_i^k` toward x_i.
 //!
-//! After Qu, Tang, Shang, Ren, Zhang and Han (2017), whose paper and program differ. The defaults are the program's: pooled
-//! noise, a penalty that all views pay alike, a further decay of 1e-4, attention on the mean of the views' vectors, taught by
-//! the logistic loss. The paper's are `noise = "view"`, `by_votes`, `decay = 0`, `feature = "concat"` and `loss = "square"`.
-//! Their program starts with random votes for one epoch; here these are 1 / K.
+//! After Qu, Tang, Shang, Ren, Zhang and Han (2017), whose paper and program differ. The defaults are those of the program:
+//! pooled noise, the same penalty for all views, an additional decay of 1e-4, attention on the mean of the views' vectors,
+//! trained with the logistic loss. Those of the paper are `noise = "view"`, `by_votes`, `decay = 0`, `feature = "concat"` and
+//! `loss = "square"`. The program starts with random votes for one epoch; here the first votes are 1 / K.
 //!
-//! Invariant: labels are read where `attention` is on, and those of at most `labeled` nodes.
+//! Invariant: labels are read only if `attention` is on, and only those of at most `labeled` nodes.
 
 mod attention;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
-
-use self::attention::{Attention, Example, Rule, combined};
-use super::edges::{self, Edges, Turns, Weights, add_shares, by_name, line_rate};
-use super::skipgram::SkipGram;
-use super::walks::{DeadEnd, Walks};
-use super::{Found, Rival, Task};
-use crate::sgd::{Clash, Corpus, Negatives, Noise, Pair, Parts, Table, Tables, Training, train};
 use manyview_base::error::{Error, Result};
-use manyview_base::named;
+use manyview_base::message::{Warning, WarningKind, option_value, switch};
 use manyview_base::random::{Key, text_key};
+use manyview_base::settings::Settings;
+use manyview_base::{named, settings};
+use manyview_core::method::{Found, Method, Task};
+use manyview_core::preset::{Preset, largest_dim};
 use manyview_data::labels::Labels;
 use manyview_data::network::View;
 
-/// Settings of MVE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Mve {
-    /// Where pairs come from.
-    pub pairs: Pairs,
-    /// Walks from each node, over all epochs.
-    pub walks: usize,
-    /// Nodes of a walk.
-    pub length: usize,
-    /// Steps between two nodes of a walk that count as seen together, at most.
-    pub window: usize,
-    /// With `pairs = "edges"`: nodes behind a start that are paired with it. There are as many starts as all walks would
-    /// have nodes.
-    pub depth: usize,
-    /// Random nodes that each pair is set against.
-    pub negative: usize,
-    /// The first rate; it falls linearly.
-    pub rate: f64,
-    /// Times that the votes are counted; pairs are spread over them.
-    pub epochs: usize,
-    /// How strongly a view's vector is drawn to the common one.
-    pub regularize: f64,
-    /// Whether views that have more of a node's votes are drawn more strongly.
-    pub by_votes: bool,
-    /// The share of a vector that each step takes off, whatever the rate.
-    pub decay: f64,
-    /// What the random nodes are drawn by.
-    pub noise: NoiseOf,
-    /// Whether votes are learned from labels, when there are some. Else all views count the same: unsupervised.
-    pub attention: bool,
-    /// Labeled nodes that votes are learned from, at most.
-    pub labeled: usize,
-    /// What a node's votes are read from.
-    pub feature: Feature,
-    /// What votes that tell labels badly cost.
-    pub loss: Loss,
-    /// Whether vectors are scaled to length 1 in the end.
-    pub unit: bool,
+use self::attention::{Attention, Example, Rule, combined};
+use crate::default_or;
+use crate::edges::{Edges, Turns, Weights, add_shares, by_name, line_rate};
+use crate::sgd::{Clash, Corpus, Negatives, Noise, Pair, Parts, Table, Tables, Training, train};
+use crate::skipgram::SkipGram;
+use crate::walks::{DeadEnd, Walks};
+
+settings! {
+    /// Settings of MVE.
+    pub struct Mve {
+        /// The number of columns of the embedding.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// Where training pairs come from.
+        pairs: Pairs = Pairs::Walks;
+        /// The number of walks from each node, over all epochs.
+        walks: usize = 10 => at_least(1.0).hint("the usual choice is 10");
+        /// The number of nodes of a walk.
+        length: usize = 40 => at_least(2.0).hint("the usual choice is 40");
+        /// The largest number of steps between two nodes of a walk that form a pair.
+        window: usize = 5 => at_least(1.0).hint("the usual choice is 10");
+        /// With `pairs` set to `edges`, the number of steps after a sampled node that form pairs with it. There are as many
+        /// samples as all walks would have nodes.
+        depth: usize = 1 => at_least(1.0).hint("the usual choice is 1");
+        /// The number of negative samples per pair.
+        negative: usize = 5 => at_least(1.0).at_most(1000.0).hint("the usual choice is 5");
+        /// The initial learning rate; it decreases linearly.
+        rate: f64 = 0.025 => above(0.0).at_most(1.0).hint("the usual choice is 0.025");
+        /// The number of epochs, among which the pairs are divided. Each ends with an update of the votes and of the common
+        /// vectors.
+        epochs: usize = 20 => at_least(1.0).hint("the usual choice is 20");
+        /// How strongly the vectors of a view are pulled toward the common vectors.
+        regularize: f64 = 0.05 => at_least(0.0).hint("the usual choice is 0.05").alias("regularise");
+        /// Whether the pull on a view is multiplied by its vote.
+        by_votes: bool = false;
+        /// The share of a vector that each step subtracts, whatever the rate.
+        decay: f64 = 1e-4 => at_least(0.0).below(1.0).hint("the usual choice is 0.0001");
+        /// The distribution of negative samples.
+        noise: NoiseOf = NoiseOf::Pooled;
+        /// Whether votes are learned from labels, if there are any. Otherwise all views have the same vote: unsupervised.
+        attention: bool = false;
+        /// The maximum number of labeled nodes from which votes are learned.
+        labeled: usize = 200 => at_least(1.0).hint("the usual choice is 200").alias("labelled");
+        /// What the votes of a node are computed from.
+        feature: Feature = Feature::Mean;
+        /// The loss that votes are trained with.
+        loss: Loss = Loss::Logistic;
+        /// Whether vectors are scaled to length 1 at the end.
+        unit: bool = true;
+    }
 }
 
-/// Where pairs come from.
+/// Where training pairs come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
-    /// Walks in each view, as in DeepWalk: the study of MNMF.
+    /// Walks in each view, as in DeepWalk; used in the paper of MNMF.
     Walks,
-    /// Edges by weight, and short walks from them: the original.
+    /// Edges by weight, and short walks from them; used in the original.
     Edges,
 }
 
 named! { Pairs:
-    Walks = "walks", "nodes near each other in walks of a view";
-    Edges = "edges", "ends of edges, drawn by weight";
+    Walks = "walks", "nodes that are close to each other in walks of a view";
+    Edges = "edges", "the two ends of edges, which are drawn by weight";
 }
 
-/// What random nodes are drawn by.
+/// The distribution of negative samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoiseOf {
-    /// Degrees in all views: the program.
+    /// By degree in all views, as in the program.
     Pooled,
-    /// Degrees in the view of the pair: the paper.
+    /// By degree in the view of the pair, as in the paper.
     View,
 }
 
 named! { NoiseOf:
-    Pooled = "pooled", "by their shares of the edges of all views";
-    View = "view", "by their edges in the view of the pair";
+    Pooled = "pooled", "by the nodes' shares of the edges of all views";
+    View = "view", "by the nodes' edges in the view of the pair";
 }
 
-/// What a node's votes are read from.
+/// What the votes of a node are computed from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Feature {
-    /// The mean of its vectors: the program.
+    /// The mean of its vectors, as in the program.
     #[default]
     Mean,
-    /// Its vectors end to end: the paper.
+    /// Its concatenated vectors, as in the paper.
     Concat,
 }
 
 named! { Feature:
-    Mean = "mean", "the mean of a node's vectors";
-    Concat = "concat", "a node's vectors end to end";
+    Mean = "mean", "the mean of the node's vectors of all views";
+    Concat = "concat", "the concatenated vectors of the node of all views";
 }
 
-/// What a label told badly costs.
+/// The loss that votes are trained with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Loss {
-    /// Cross-entropy of a logistic model: the program.
+    /// Cross-entropy of a logistic model, as in the program.
     #[default]
     Logistic,
-    /// Squares of a linear model: the paper.
+    /// Squared error of a linear model, as in the paper.
     Square,
 }
 
 named! { Loss:
     Logistic = "logistic", "cross-entropy of a logistic model of the labels";
-    Square = "square", "squares of a linear model of the labels";
+    Square = "square", "squared error of a linear model of the labels";
 }
 
-impl Default for Mve {
-    fn default() -> Self {
-        Mve { walks: 10, window: 5, attention: false, ..Mve::paper() }
+impl Method for Mve {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        default_or(Mve { walks: 80, window: 10, attention: true, ..Mve::default() }, preset)
     }
-}
 
-impl Rival for Mve {
-    fn paper() -> Self {
-        Mve {
-            pairs: Pairs::Walks,
-            walks: 80,
-            length: 40,
-            window: 10,
-            depth: 1,
-            negative: 5,
-            rate: 0.025,
-            epochs: 20,
-            regularize: 0.05,
-            by_votes: false,
-            decay: 1e-4,
-            noise: NoiseOf::Pooled,
-            attention: true,
-            labeled: 200,
-            feature: Feature::Mean,
-            loss: Loss::Logistic,
-            unit: true,
-        }
+    fn dim(&self) -> usize {
+        self.dim
     }
 
     fn check(&self) -> Result<()> {
-        let complain = |sentence: String| Err(Error::config(sentence));
-        let whole = [
-            ("walks", self.walks, 1, 10),
-            ("length", self.length, 2, 40),
-            ("window", self.window, 1, 10),
-            ("depth", self.depth, 1, 1),
-            ("epochs", self.epochs, 1, 20),
-            ("labeled", self.labeled, 1, 200),
-        ];
-        if let Some((name, value, least, usual)) =
-            whole.into_iter().find(|&(_, value, least, _)| value < least)
-        {
-            return complain(format!(
-                "{name} = {value} is too small: at least {least}; the usual choice is {usual}"
-            ));
-        }
-        edges::check(self.negative, self.rate)?;
-        // Above 1 a step would carry a vector past the common one.
-        if !(self.regularize >= 0.0 && self.regularize * self.rate <= 1.0) {
-            let regularize = self.regularize;
-            return complain(format!(
-                "regularize = {regularize} is not from 0 to 1 / rate; the usual choice is 0.05"
-            ));
-        }
-        if !(0.0..1.0).contains(&self.decay) {
-            let decay = self.decay;
-            return complain(format!("decay = {decay} is not from 0 to below 1; the usual choice is 0.0001"));
+        self.check_limits()?;
+        // Above 1, a step would move a vector past the common one.
+        if self.regularize * self.rate > 1.0 {
+            return Err(Error::config(format!(
+                "{} exceeds 1 / rate, which is {} with {}; the usual choice is 0.05",
+                option_value("regularize", self.regularize),
+                1.0 / self.rate,
+                option_value("rate", self.rate)
+            )));
         }
         Ok(())
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let mut found = Found::default();
         let labels = task.labels.filter(|_| self.attention);
         if self.attention && labels.is_none() {
-            let told = "attention learns from labels and was given none: all views count the same; give labels of \
-                        training nodes, or set attention to false";
-            found.warnings.push(told.into());
+            let message = format!(
+                "{} learns from labels, and there are none: all views have the same vote; give labels of training nodes, or \
+                 use {}",
+                switch("attention"),
+                option_value("attention", false)
+            );
+            found.warnings.push(Warning::new(WarningKind::Settings, message));
         }
         let trained = self.train(task, labels)?;
         found.vectors = trained.centers;
@@ -217,17 +190,17 @@ fn normalize(vector: &mut [f32]) {
     }
 }
 
-/// What is trained.
+/// The state of the training.
 struct Trained {
     /// The vectors of each view, in the order of names.
     views: Vec<Table>,
-    /// The common vectors, as of the last count.
+    /// The common vectors, as of the last update.
     centers: Vec<f32>,
     /// The votes of each node.
     votes: Vec<Vec<f64>>,
 }
 
-/// Pairs of any origin.
+/// Pairs from walks or from edges.
 type AnyCorpus<'a> = Corpus<Box<dyn Fn(usize, &mut Vec<Pair>) + Sync + 'a>>;
 
 impl Mve {
@@ -248,7 +221,7 @@ impl Mve {
             centers: vec![0.0; nodes * dim],
             votes: vec![vec![1.0 / views.len() as f64; views.len()]; nodes],
         };
-        let mut teacher = labels.map(|labels| self.teacher(task, &views, labels)).transpose()?;
+        let mut supervision = labels.map(|labels| self.supervision(task, &views, labels)).transpose()?;
 
         let keys: Vec<Key> = views.iter().map(|view| task.view_key("pairs", &view.name)).collect();
         let sources: Vec<Source<'_>> =
@@ -264,9 +237,9 @@ impl Mve {
                 for (at, corpus) in corpora.iter().enumerate() {
                     let (centers, votes) = (&trained.centers, &trained.votes);
                     let (regularize, decay) = (self.regularize as f32, self.decay as f32);
-                    let drawn = |node: usize, x: &mut [f32], rate: f32| {
+                    let pulled = |node: usize, x: &mut [f32], rate: f32| {
                         let vote = if self.by_votes { votes[node][at] as f32 } else { 1.0 };
-                        draw_near(x, &centers[node * dim..][..dim], rate * regularize * vote, decay);
+                        pull(x, &centers[node * dim..][..dim], rate * regularize * vote, decay);
                     };
                     let noise = &noise[at.min(noise.len() - 1)];
                     let negatives = Negatives { noise, count: self.negative, clash: Clash::Keep };
@@ -274,56 +247,58 @@ impl Mve {
                         Training { negatives, rate: line_rate(self.rate), key: keys[at].with(1), pool };
                     let mut tables = Tables::Two { inputs: &mut trained.views[at], outputs: &mut contexts };
                     let watch = &mut |own: f64| task.tell("training", turns.done(at, turn, own));
-                    train(&mut tables, corpus, turns.blocks(at, turn), &training, &drawn, watch)?;
+                    train(&mut tables, corpus, turns.blocks(at, turn), &training, &pulled, watch)?;
                 }
             }
-            if let Some(teacher) = &mut teacher {
-                teacher.learn(&trained);
-                trained.votes = (0..nodes).map(|node| teacher.attention.weights(&trained.of(node))).collect();
+            if let Some(supervision) = &mut supervision {
+                supervision.learn(&trained);
+                let attention = &supervision.attention;
+                trained.votes = (0..nodes).map(|node| attention.weights(&trained.of(node))).collect();
             }
-            trained.count_votes(dim);
+            trained.update_centers(dim);
         }
         Ok(trained)
     }
 
-    /// Which nodes are learned from: drawn by their ids, so that the order of nodes does not matter.
-    fn teacher(&self, task: &Task<'_, '_>, views: &[&View], labels: &Labels) -> Result<Teacher> {
+    /// Chooses the nodes whose labels are used. They are drawn by their ids, so the order of nodes does not matter.
+    fn supervision(&self, task: &Task<'_, '_>, views: &[&View], labels: &Labels) -> Result<Supervision> {
         let nodes = task.network.nodes();
         if labels.rows() != nodes.len() {
             let rows = labels.rows();
             return Err(Error::network(format!(
-                "labels are for {rows} nodes and the network has {}; read them with the network's nodes",
+                "the labels are for {rows} nodes, but the network has {}; read them with the nodes of the network",
                 nodes.len()
             )));
         }
+        // The spelling is part of the random numbers, and so of every result.
         let key = task.key("labelled");
         let mut rows = labels.labeled_rows();
         rows.sort_by_key(|&row| (key.with(text_key(nodes.id(row as usize))).bits(), row));
         rows.truncate(self.labeled);
-        let pupils = rows.into_iter().map(|row| (row as usize, labels.of(row as usize).to_vec())).collect();
+        let examples = rows.into_iter().map(|row| (row as usize, labels.of(row as usize).to_vec())).collect();
         let keys: Vec<Key> = views.iter().map(|view| task.view_key("attention", &view.name)).collect();
         let rule = Rule { feature: self.feature, loss: self.loss };
         let names = labels.names().len();
         let attention = Attention::start(task.dim, &keys, names, task.key("attention labels"), rule);
-        Ok(Teacher { pupils, attention })
+        Ok(Supervision { examples, attention })
     }
 }
 
-/// Moves a view's vector toward the common one. Inlined, because it runs after every step: a call would go to code
-/// without wide vectors.
+/// Moves the vector of a view toward the common one. Inlined, because a call would run code that is compiled without wide
+/// vectors, after every step.
 #[inline(always)]
-fn draw_near(x: &mut [f32], center: &[f32], share: f32, decay: f32) {
+fn pull(x: &mut [f32], center: &[f32], share: f32, decay: f32) {
     x.iter_mut().zip(center).for_each(|(x, &center)| *x += share * (center - *x) - decay * *x);
 }
 
 impl Trained {
-    /// The vectors of a node in each view.
+    /// Returns the vectors of a node in each view.
     fn of(&self, node: usize) -> Vec<Vec<f64>> {
         self.views.iter().map(|view| view.row(node).iter().map(|&x| f64::from(x)).collect()).collect()
     }
 
-    /// Puts the common vectors where the votes want them.
-    fn count_votes(&mut self, dim: usize) {
+    /// Sets the common vectors to the means that are weighted by votes.
+    fn update_centers(&mut self, dim: usize) {
         for node in 0..self.votes.len() {
             let center = combined(&self.votes[node], &self.of(node));
             self.centers[node * dim..][..dim].iter_mut().zip(&center).for_each(|(to, &x)| *to = x as f32);
@@ -331,25 +306,25 @@ impl Trained {
     }
 }
 
-/// Votes, and the nodes that they are learned from.
-struct Teacher {
+/// The model of the votes, and the nodes that it is trained on.
+struct Supervision {
     /// Nodes and their labels.
-    pupils: Vec<(usize, Vec<u32>)>,
+    examples: Vec<(usize, Vec<u32>)>,
     attention: Attention,
 }
 
-impl Teacher {
+impl Supervision {
     fn learn(&mut self, trained: &Trained) {
         let example =
             |(node, labels): &(usize, Vec<u32>)| Example { views: trained.of(*node), labels: labels.clone() };
-        let examples: Vec<Example> = self.pupils.iter().map(example).collect();
+        let examples: Vec<Example> = self.examples.iter().map(example).collect();
         self.attention.learn(&examples);
     }
 }
 
-/// What makes the pairs of a view.
+/// What generates the pairs of a view.
 enum Source<'a> {
-    Walks { walks: Walks<'a>, seen: SkipGram, key: Key },
+    Walks { walks: Walks<'a>, skip_gram: SkipGram, key: Key },
     Edges { edges: Edges<'a>, starts_each: usize, depth: usize },
 }
 
@@ -360,8 +335,8 @@ impl<'a> Source<'a> {
             Pairs::Walks => {
                 let walks =
                     Walks::new(std::iter::once(view), false, DeadEnd::Stop, (each, length), key.with(0));
-                let seen = SkipGram { walks: each, length, window, ..SkipGram::default() };
-                Source::Walks { walks, seen, key: key.with(1) }
+                let skip_gram = SkipGram { walks: each, length, window, ..SkipGram::default() };
+                Source::Walks { walks, skip_gram, key: key.with(1) }
             }
             Pairs::Edges => Source::Edges { edges: Edges::new(view, key), starts_each: each * length, depth },
         }
@@ -369,8 +344,8 @@ impl<'a> Source<'a> {
 
     fn corpus(&self, nodes: usize) -> AnyCorpus<'_> {
         match self {
-            // Counts of nodes are for leaving out frequent ones, which is not done here.
-            Source::Walks { walks, seen, key } => boxed(seen.corpus(walks, &[], *key)),
+            // Counts of nodes are only needed for subsampling, which is not used here.
+            Source::Walks { walks, skip_gram, key } => boxed(skip_gram.corpus(walks, &[], *key)),
             Source::Edges { edges, starts_each, depth } => boxed(edges.corpus(nodes * starts_each, *depth)),
         }
     }

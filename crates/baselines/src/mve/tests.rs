@@ -1,9 +1,9 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::Progress;
 use crate::tests::network;
 use manyview_base::parallel::Pool;
+use manyview_core::method::Progress;
 use manyview_data::Network;
 use manyview_data::network::{Duplicates, NetworkBuilder};
 
@@ -60,34 +60,35 @@ fn without_attention_labels_are_not_read() {
     let network = network();
     let labels = labels(&network);
     let vectors = |attention: bool, labels: Option<&Labels>| {
-        with_task(&network, labels, |task| Mve { attention, ..quick(Pairs::Edges) }.fit(task).unwrap())
+        with_task(&network, labels, |task| Mve { attention, ..quick(Pairs::Edges) }.run(task).unwrap())
     };
     let plain = vectors(false, None);
     assert_eq!(plain.vectors, vectors(false, Some(&labels)).vectors);
     assert_ne!(plain.vectors, vectors(true, Some(&labels)).vectors);
     let untaught = vectors(true, None);
     assert_eq!(plain.vectors, untaught.vectors);
-    assert!(untaught.warnings[0].starts_with("attention learns from labels"), "{:?}", untaught.warnings);
+    let message = untaught.warnings[0].to_string();
+    assert!(message.starts_with("attention learns from labels"), "{message}");
     assert!(plain.warnings.is_empty());
 }
 
 #[test]
-fn only_so_many_labeled_nodes_are_learned_from() {
+fn at_most_labeled_nodes_are_learned_from() {
     let network = network();
     let labels = labels(&network);
     with_task(&network, Some(&labels), |task| {
-        let pupils = |labeled: usize| {
+        let examples = |labeled: usize| {
             let settings = Mve { labeled, ..quick(Pairs::Edges) };
             let views: Vec<&View> = task.network.views().iter().collect();
-            settings.teacher(task, &views, &labels).unwrap().pupils
+            settings.supervision(task, &views, &labels).unwrap().examples
         };
-        let (few, all) = (pupils(5), pupils(200));
+        let (few, all) = (examples(5), examples(200));
         assert_eq!((few.len(), all.len()), (5, 14));
-        assert!(few.iter().all(|pupil| all.contains(pupil)));
+        assert!(few.iter().all(|example| all.contains(example)));
         assert!(all.iter().all(|(node, own)| node % 3 == 0 && own == labels.of(*node)));
         let other = Labels::from_pairs(["x"], [("x", "y")]).unwrap();
-        let told = quick(Pairs::Edges).teacher(task, &[], &other).err().unwrap().to_string();
-        assert!(told.starts_with("labels are for 1 nodes and the network has 40"), "{told}");
+        let told = quick(Pairs::Edges).supervision(task, &[], &other).err().unwrap().to_string();
+        assert!(told.starts_with("the labels are for 1 nodes, but the network has 40"), "{told}");
     });
 }
 
@@ -116,7 +117,7 @@ fn a_strong_pull_makes_views_agree() {
 #[test]
 fn the_pull_goes_to_the_center_and_a_little_to_zero() {
     let mut x = [1.0, -2.0, 0.0];
-    draw_near(&mut x, &[3.0, -2.0], 0.25, 1e-4);
+    pull(&mut x, &[3.0, -2.0], 0.25, 1e-4);
     assert!(
         (x[0] - (1.5 - 1e-4)).abs() < 1e-6 && (x[1] - (-2.0 + 2e-4)).abs() < 1e-6 && x[2] == 0.0,
         "{x:?}"
@@ -129,7 +130,7 @@ fn the_order_of_views_changes_nothing_and_lengths_are_one() {
     let turned = Network::new(network.nodes().clone(), network.views().iter().rev().cloned().collect());
     for pairs in Pairs::ALL {
         let vectors =
-            |network: &Network| with_task(network, None, |task| quick(pairs).fit(task).unwrap().vectors);
+            |network: &Network| with_task(network, None, |task| quick(pairs).run(task).unwrap().vectors);
         let found = vectors(&network);
         assert_eq!(found, vectors(&turned));
         for vector in found.chunks_exact(6) {

@@ -1,7 +1,7 @@
-//! Adam: gradient steps, each number's scaled by the size that its gradients usually have.
+//! Adam: gradient descent in which the step of each parameter is scaled by the usual size of its gradient.
 //!
 //! `m <- 0.9 m + 0.1 g`, `v <- 0.999 v + 0.001 g^2`, `x <- x - rate m' / (sqrt(v') + 1e-8)`, where `m'` and `v'` are `m`
-//! and `v` freed from their start at zero: divided by `1 - 0.9^t` and `1 - 0.999^t` in step t.
+//! and `v` corrected for their initial zeros: divided by `1 - 0.9^t` and `1 - 0.999^t` in step t.
 
 use rayon::prelude::*;
 
@@ -12,32 +12,32 @@ const MEAN_KEPT: f64 = 0.9;
 const SQUARE_KEPT: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
 
-/// Numbers that a task updates together.
+/// The number of parameters per task.
 const CHUNK: usize = 1 << 14;
 
-/// What is remembered of the gradients of some parameters.
+/// The running means of the gradients of some parameters and of their squares.
 #[derive(Clone, Debug)]
 pub(super) struct Adam<T> {
     means: Vec<T>,
     squares: Vec<T>,
 }
 
-/// What is the same for all parameters in a step.
+/// The numbers of a step that are the same for all parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stride<T> {
-    /// The rate, divided by what frees the means from their start.
+    /// The rate, divided by the correction of the means.
     rate: T,
-    /// What frees the squares from theirs.
+    /// The correction of the squares.
     square_scale: T,
 }
 
 impl<T: Real> Stride<T> {
-    /// The step of that number, counted from 1.
+    /// Returns the numbers of a step, counted from 1.
     pub(super) fn new(rate: f64, step: usize) -> Self {
-        let freed = |kept: f64| 1.0 - kept.powi(i32::try_from(step).unwrap_or(i32::MAX));
+        let corrected = |kept: f64| 1.0 - kept.powi(i32::try_from(step).unwrap_or(i32::MAX));
         Stride {
-            rate: T::from_f64(rate / freed(MEAN_KEPT)),
-            square_scale: T::from_f64(1.0 / freed(SQUARE_KEPT)),
+            rate: T::from_f64(rate / corrected(MEAN_KEPT)),
+            square_scale: T::from_f64(1.0 / corrected(SQUARE_KEPT)),
         }
     }
 }
@@ -47,9 +47,13 @@ impl<T: Real> Adam<T> {
         Adam { means: vec![T::ZERO; parameters], squares: vec![T::ZERO; parameters] }
     }
 
-    /// Moves the parameters against their gradient, on the threads of the present pool.
+    /// Updates the parameters, on the threads of the current pool.
     pub(super) fn step(&mut self, stride: Stride<T>, parameters: &mut [T], gradient: &[T]) {
-        assert_eq!((parameters.len(), gradient.len()), (self.means.len(), self.means.len()), "one each");
+        assert_eq!(
+            (parameters.len(), gradient.len()),
+            (self.means.len(), self.means.len()),
+            "one gradient per parameter"
+        );
         let state = self.means.par_chunks_mut(CHUNK).zip(self.squares.par_chunks_mut(CHUNK));
         let chunks = parameters.par_chunks_mut(CHUNK).zip(gradient.par_chunks(CHUNK)).zip(state);
         chunks.for_each(|((parameters, gradient), (means, squares))| {
@@ -91,7 +95,7 @@ mod tests {
         assert!((x[0] - 0.9f64).abs() < 1e-6 && (x[1] - 1.1).abs() < 1e-6 && x[2] == 1.0, "{x:?}");
     }
 
-    /// The two sums written out: m = 0.9 (0.1 g) + 0.1 g', and so on.
+    /// Compares with the explicit formula: m = 0.9 (0.1 g) + 0.1 g', and so on.
     #[test]
     fn the_second_step_is_the_written_out_one() {
         let (mut x, mut adam) = ([0.0f64], Adam::new(1));

@@ -1,11 +1,11 @@
-//! The core tensor against a relation and a subject, and the way back.
+//! The contraction of the core tensor with a relation and a subject, and its gradient.
 //!
-//! Relation r gives the matrix `B_r = sum_q w_rq W_q`. A sample with input x and relation r becomes `y = x (B_r o M)`,
-//! M being the sample's own dropout. Backwards, with g the gradient of y: `dx_i = sum_j (B o M)_ij g_j`,
+//! Relation r has the matrix `B_r = sum_q w_rq W_q`. A sample with input x and relation r becomes `y = x (B_r o M)`,
+//! where M is the sample's own dropout. In the backward pass, with g the gradient of y: `dx_i = sum_j (B o M)_ij g_j`,
 //! `dB_ij = sum over samples x_i M_ij g_j`, `dW_q = sum_r w_rq dB_r`, and `dw_rq = <W_q, dB_r>`.
 //!
-//! Invariant: forwards a sample is one thread's work; backwards a dimension i of the subject is, with all samples in
-//! order.
+//! Invariant: in the forward pass, each sample is computed by one thread; in the backward pass, each dimension i of the
+//! subject is, with all samples in order.
 
 use rayon::prelude::*;
 
@@ -16,26 +16,26 @@ use manyview_base::linalg::kernels::vectorized;
 use manyview_base::linalg::vector::add_multiple;
 use manyview_base::random::Key;
 
-/// Dimensions of the subject that a task takes together.
+/// The number of dimensions of the subject per task.
 const LINES: usize = 8;
 
-/// Partial sums of an inner product.
+/// The number of partial sums of an inner product.
 const LANES: usize = 16;
 
-/// A batch on its way through the core.
+/// A batch of inputs of the contraction.
 pub(super) struct Samples<'a, T> {
     /// A row of `dim` for each sample.
     pub(super) inputs: &'a [T],
-    /// What dropout multiplied the inputs by: where that is zero, nothing comes back.
+    /// The factors by which dropout multiplied the inputs. Where they are zero, so is the gradient.
     pub(super) input_factors: &'a [T],
     /// The relation of each sample.
     pub(super) relations: &'a [u32],
     pub(super) dropout: Option<Dropout<T>>,
-    /// Random numbers of this batch's dropout.
+    /// The random numbers of the dropout of this batch.
     pub(super) key: Key,
 }
 
-/// The matrices of all relations: by dimension of the subject, then relation, then dimension of the object.
+/// Computes the matrices of all relations: by dimension of the subject, then relation, then dimension of the object.
 pub(super) fn matrices<T: Real>(model: &Parameters<T>) -> Vec<T> {
     let (dim, width, relations) = (model.shape.dim, model.shape.relation_dim, model.shape.relations);
     let mut matrices = vec![T::ZERO; dim * relations * dim];
@@ -56,7 +56,7 @@ pub(super) fn matrices<T: Real>(model: &Parameters<T>) -> Vec<T> {
     matrices
 }
 
-/// `x (B_r o M)` for each sample.
+/// Computes `x (B_r o M)` for each sample.
 pub(super) fn forward<T: Real>(
     matrices: &[T],
     relations: usize,
@@ -87,7 +87,7 @@ pub(super) fn forward<T: Real>(
     out
 }
 
-/// Puts the gradients of core and relations into `gradient` and returns that of the inputs.
+/// Writes the gradients of core and relations to `gradient` and returns that of the inputs.
 pub(super) fn backward<T: Real>(
     model: &Parameters<T>,
     matrices: &[T],
@@ -97,7 +97,7 @@ pub(super) fn backward<T: Real>(
 ) -> Vec<T> {
     let (dim, width, relations) = (model.shape.dim, model.shape.relation_dim, model.shape.relations);
     let batch = samples.relations.len();
-    // By dimension first, so that a task writes one piece.
+    // By dimension first, so that each task writes one contiguous piece.
     let mut d_inputs_t = vec![T::ZERO; dim * batch];
     let tasks = d_inputs_t
         .par_chunks_mut(LINES * batch)
@@ -128,7 +128,7 @@ pub(super) fn backward<T: Real>(
     transpose(&d_inputs_t, batch)
 }
 
-/// The gradients of one dimension of the inputs, and of the relations' matrices in it.
+/// Computes the gradients of one dimension of the inputs, and of the relations' matrices in it.
 #[inline(always)]
 fn line_backward<T: Real>(
     samples: &Samples<'_, T>,
@@ -161,7 +161,7 @@ fn line_backward<T: Real>(
     }
 }
 
-/// From the gradients of the relations' matrices to those of core and relations, in one dimension of the subject.
+/// Computes the gradients of core and relations from those of the relations' matrices, in one dimension of the subject.
 #[inline(always)]
 fn spread<T: Real>(
     relations: &[T],
@@ -183,7 +183,7 @@ fn spread<T: Real>(
     }
 }
 
-/// Room for the dropout of one row.
+/// Buffers for the dropout of one row.
 struct Mask<T> {
     words: Vec<u64>,
     factors: Vec<T>,
@@ -194,7 +194,7 @@ impl<T: Real> Mask<T> {
         Mask { words: Dropout::<T>::room(dim), factors: vec![T::ONE; dim] }
     }
 
-    /// The row of a sample's dropout; nothing when there is none.
+    /// Returns the row of a sample's dropout; `None` if there is no dropout.
     #[inline(always)]
     fn of(&mut self, samples: &Samples<'_, T>, sample: usize, line: usize) -> Option<&mut [T]> {
         let dropout = samples.dropout?;
@@ -209,7 +209,8 @@ fn add_masked<T: Real>(sum: &mut [T], factor: T, x: &[T], mask: &[T]) {
     sum.iter_mut().zip(x).zip(mask).for_each(|((sum, &x), &mask)| *sum += factor * (mask * x));
 }
 
-/// The inner product. Twice the lanes of `linalg::vector`, since numbers here are half as wide and this is the inner loop.
+/// Computes the inner product, with twice the lanes of `linalg::vector`: numbers are half as wide, and this is the inner
+/// loop.
 #[inline(always)]
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let mut sums = [T::ZERO; LANES];
@@ -222,7 +223,7 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     sums.into_iter().sum::<T>() + rest
 }
 
-/// A matrix with rows of `cols`, turned.
+/// Transposes a matrix with rows of `cols`.
 fn transpose<T: Real>(matrix: &[T], cols: usize) -> Vec<T> {
     (0..cols).flat_map(|col| matrix.iter().skip(col).step_by(cols).copied()).collect()
 }

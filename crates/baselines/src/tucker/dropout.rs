@@ -1,40 +1,40 @@
-//! Dropout: numbers are set to zero at random, and the others made larger, so that the mean stays.
+//! Dropout: numbers are set to zero at random, and the others are scaled up, so that the mean does not change.
 //!
-//! Invariant: what is dropped follows from a key and the place in the row; the way back draws the same again, and
-//! nothing has to be kept.
+//! Invariant: what is dropped follows from a key and the position in the row. The backward pass draws the same numbers
+//! again, and nothing is stored.
 
 use manyview_base::linalg::Real;
 use manyview_base::random::Key;
 
-/// Chances are whole multiples of 1 / 2^16: four of them are drawn with one random number.
+/// Probabilities are multiples of 1 / 2^16, so one random number of 64 bits gives four draws.
 const LEVELS: f64 = 65_536.0;
 
-/// A chance of being dropped.
+/// A probability of being dropped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dropout<T> {
-    /// Numbers below it are dropped.
+    /// Draws below this are dropped.
     threshold: u64,
-    /// What the others are multiplied by.
+    /// The factor of the others.
     scale: T,
 }
 
 impl<T: Real> Dropout<T> {
-    /// Nothing, when the chance is zero.
+    /// Returns the dropout of a probability; `None` if it is zero.
     pub(super) fn new(chance: f64) -> Option<Self> {
         let threshold = (chance * LEVELS).round().min(LEVELS - 1.0);
         let scale = T::from_f64(LEVELS / (LEVELS - threshold));
         (threshold > 0.0).then_some(Dropout { threshold: threshold as u64, scale })
     }
 
-    /// Room for the random numbers of a row.
+    /// Returns a buffer for the random numbers of a row.
     pub(super) fn room(dim: usize) -> Vec<u64> {
         vec![0; dim.div_ceil(4)]
     }
 
-    /// What each number of a row is multiplied by: zero or the scale.
+    /// Writes the factor of each number of a row: zero or the scale.
     #[inline(always)]
     pub(super) fn fill(&self, key: Key, words: &mut [u64], factors: &mut [T]) {
-        // Number i and those a quarter of the row further on share a word: each loop then runs on vectors.
+        // Positions a quarter of the row apart share a random number, so that the inner loop can be vectorized.
         let quarter = words.len();
         for (at, word) in (0u64..).zip(words.iter_mut()) {
             *word = key.with(at).bits();
@@ -47,7 +47,7 @@ impl<T: Real> Dropout<T> {
         }
     }
 
-    /// The factors of a whole batch, row after row.
+    /// Returns the factors of a whole batch, row after row.
     pub(super) fn rows(dropout: Option<Self>, key: Key, rows: usize, dim: usize) -> Vec<T> {
         let mut factors = vec![T::ONE; rows * dim];
         if let Some(dropout) = dropout {
@@ -77,7 +77,7 @@ mod tests {
         }
     }
 
-    /// Neighbors, and the four that share a random number.
+    /// Tests neighbors, and the four positions that share a random number.
     #[test]
     fn places_are_independent() {
         let (rows, dim) = (4000, 8);

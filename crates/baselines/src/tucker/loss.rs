@@ -1,22 +1,22 @@
-//! The loss: binary cross-entropy of every object against what is known, by logits.
+//! The loss: binary cross-entropy of the logits of all objects against the known edges.
 //!
-//! For a question (subject, relation) object o has logit `z_o` and target `t_o`: 1 for known objects and 0 for others,
-//! smoothed to `(1 - eps) t + 1 / n` (the original's program) or `(1 - eps) t + eps / n` (the usual way). The loss is the
-//! mean of `log(1 + exp z) - t z` over questions and objects; its gradient is `sigmoid(z) - t`, over their number.
+//! For a question (subject, relation), object o has logit `z_o` and target `t_o`: 1 for known objects and 0 for others,
+//! smoothed to `(1 - eps) t + 1 / n` (as in the original program) or `(1 - eps) t + eps / n` (as usual). The loss is the mean
+//! of `log(1 + exp z) - t z` over questions and objects; its gradient is `sigmoid(z) - t`, divided by their number.
 
 use rayon::prelude::*;
 
 use manyview_base::linalg::Real;
 use manyview_base::linalg::kernels::vectorized;
 
-/// Targets of known objects and of all others.
+/// The targets of known objects and of all others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Targets {
     pub(super) known: f64,
     pub(super) other: f64,
 }
 
-/// Replaces logits, a row of `nodes` for each question, by their gradients; `known` are the known objects of each.
+/// Replaces logits, a row of `nodes` for each question, by their gradients; `known` has the known objects of each question.
 pub(super) fn to_gradients<T: Real>(logits: &mut [T], nodes: usize, known: &[&[u32]], targets: Targets) {
     let scale = 1.0 / logits.len() as f64;
     let jump = T::from_f64((targets.known - targets.other) * scale);
@@ -30,7 +30,7 @@ pub(super) fn to_gradients<T: Real>(logits: &mut [T], nodes: usize, known: &[&[u
     });
 }
 
-/// The loss itself, which training does not need.
+/// Returns the loss itself, which training does not need.
 #[cfg(test)]
 pub(super) fn value(logits: &[f64], nodes: usize, known: &[&[u32]], targets: Targets) -> f64 {
     let mut sum = 0.0;

@@ -1,11 +1,11 @@
-//! TuckER: the views as one tensor (subject x relation x object), decomposed after Tucker.
+//! TuckER: the views as one tensor (subject x relation x object), in a Tucker decomposition.
 //!
-//! `P(s, r, o) = sigmoid(W x_1 w_r x_2 e_s x_3 e_o)`: nodes are entities, views are relations, edges are the triples known
-//! to hold (weights are ignored). A question (s, r) is scored against all nodes at once; the loss is binary
+//! `P(s, r, o) = sigmoid(W x_1 w_r x_2 e_s x_3 e_o)`: nodes are entities, views are relations, and edges are the triples that
+//! are known to be true (weights are ignored). A question (s, r) is scored against all nodes together; the loss is binary
 //! cross-entropy. The embedding is E, before any normalization.
 //!
 //! After Balazevic, Allen and Hospedales (2019): batch normalization, three dropouts, Adam, smoothed labels. There is no
-//! held-out set: link prediction is not the aim, and training goes on for a fixed number of epochs.
+//! held-out set, because link prediction is not the aim; the number of epochs is fixed.
 
 mod adam;
 mod contraction;
@@ -18,122 +18,86 @@ mod questions;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
+use manyview_base::error::Result;
+use manyview_base::linalg::Real;
+use manyview_base::random::Key;
+use manyview_base::{named, settings};
+use manyview_core::method::{Found, Method, Task};
+use manyview_core::preset::{Preset, largest_dim};
+use manyview_data::network::Network;
 
 use self::adam::{Adam, Stride};
 use self::loss::Targets;
 use self::model::{Parameters, Shape};
 use self::pass::{Batch, Drops};
 use self::questions::{Question, Relations, batches};
-use super::{Found, Rival, Task};
-use manyview_base::error::{Error, Result};
-use manyview_base::linalg::Real;
-use manyview_base::named;
-use manyview_base::random::Key;
-use manyview_data::network::Network;
+use crate::default_or;
 
-/// Epochs when nobody says how many, and the steps that there are at least.
+/// The default number of epochs.
 const EPOCHS: usize = 20;
+
+/// The minimum number of steps with the default number of epochs.
 const STEPS: usize = 2000;
 
-/// Settings of TuckER.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TuckEr {
-    /// How often every question (node, relation) is asked; when not given, 20 times, and more often in small networks, so
-    /// that there are 2,000 steps.
-    pub epochs: Option<usize>,
-    /// Questions in a batch.
-    pub batch: usize,
-    /// Rate of Adam in the first epoch.
-    pub rate: f64,
-    /// What the rate is multiplied by after each epoch.
-    pub decay: f64,
-    /// Length of a relation's vector.
-    pub relation_dim: usize,
-    /// Chances of being dropped: input, each question's matrix, hidden layer.
-    pub dropout: [f64; 3],
-    /// How much of a known edge's target is taken away.
-    pub smoothing: f64,
-    /// What all targets gain when `smoothing` is above 0.
-    pub smoothing_by: Smoothing,
-    /// Whether each view is a second relation backwards; when not given, directed ones are. In undirected views that says
-    /// everything twice; the original does it.
-    pub reverse: Option<bool>,
+settings! {
+    /// Settings of TuckER.
+    pub struct TuckEr {
+        /// The number of columns of the embedding.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// The number of epochs.
+        epochs: Option<usize> = None
+            => at_least(1.0).absent("20, or as many as 2,000 steps take if that is more").hint("the usual choice is 20");
+        /// The number of pairs of a node and a relation in a batch.
+        batch: usize = 128 => at_least(2.0).hint("the usual choice is 128");
+        /// The learning rate of Adam in the first epoch.
+        rate: f64 = 3e-3 => above(0.0).hint("the usual choice is 0.003");
+        /// The factor by which the rate is multiplied after each epoch.
+        decay: f64 = 1.0 => above(0.0).at_most(1.0).hint("use 1 to keep the rate constant");
+        /// The length of the vector of a relation.
+        relation_dim: usize = 30 => at_least(1.0).at_most(4096.0).hint("the usual choices are 30 and 200");
+        /// The dropout probabilities of the input, of the matrix of each sample, and of the hidden layer.
+        dropout: [f64; 3] = [0.3, 0.4, 0.5] => at_least(0.0).below(1.0).hint("use 0 for no dropout");
+        /// Label smoothing: how much the target of known edges is lowered.
+        smoothing: f64 = 0.1 => at_least(0.0).below(1.0).hint("the usual choice is 0.1");
+        /// What is added to all targets if `smoothing` is above 0.
+        smoothing_by: Smoothing = Smoothing::Code;
+        /// Whether each view is also used in reverse, as a second relation. The original does so; for undirected views it
+        /// adds no information.
+        reverse: Option<bool> = None => absent("directed views only");
+    }
 }
 
-/// What all targets gain with smoothed labels.
+/// What is added to all targets with smoothed labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smoothing {
-    /// One over the number of nodes, whatever the smoothing: the original's program.
+    /// 1 / nodes, whatever the smoothing, as in the original program.
     Code,
-    /// The smoothing over the number of nodes: targets keep their sum.
+    /// smoothing / nodes: the sum of the targets does not change.
     Epsilon,
 }
 
 named! { Smoothing:
-    Code = "code", "1 / nodes, as in the original's program";
-    Epsilon = "epsilon", "smoothing / nodes, so that targets keep their sum";
+    Code = "code", "1 / nodes, as in the original program";
+    Epsilon = "epsilon", "smoothing / nodes, which keeps the sum of the targets";
 }
 
-impl Default for TuckEr {
-    fn default() -> Self {
-        TuckEr { epochs: None, rate: 3e-3, relation_dim: 30, reverse: None, ..TuckEr::paper() }
-    }
-}
-
-impl Rival for TuckEr {
-    fn paper() -> Self {
-        TuckEr {
+impl Method for TuckEr {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        let paper = TuckEr {
             epochs: Some(500),
-            batch: 128,
             rate: 5e-4,
-            decay: 1.0,
             relation_dim: 200,
-            dropout: [0.3, 0.4, 0.5],
-            smoothing: 0.1,
-            smoothing_by: Smoothing::Code,
             reverse: Some(true),
-        }
+            ..TuckEr::default()
+        };
+        default_or(paper, preset)
     }
 
-    fn check(&self) -> Result<()> {
-        let complain = |sentence: String| Err(Error::config(sentence));
-        if self.epochs == Some(0) {
-            return complain("epochs = 0: at least one is needed; the usual choice is 20".into());
-        }
-        if self.batch < 2 {
-            let batch = self.batch;
-            return complain(format!(
-                "batch = {batch} is too small to normalize; use 2 or more, usually 128"
-            ));
-        }
-        if !(self.rate > 0.0 && self.rate.is_finite()) {
-            let rate = self.rate;
-            return complain(format!("rate = {rate} is not above 0; the usual choice is 0.003"));
-        }
-        if !(self.decay > 0.0 && self.decay <= 1.0) {
-            let decay = self.decay;
-            return complain(format!("decay = {decay} is not above 0 and up to 1; 1 keeps the rate"));
-        }
-        if self.relation_dim == 0 || self.relation_dim > 1 << 12 {
-            let dim = self.relation_dim;
-            return complain(format!(
-                "relation_dim = {dim} makes no sense; the usual choices are 30 and 200"
-            ));
-        }
-        if let Some(chance) = self.dropout.iter().find(|chance| !(0.0..1.0).contains(*chance)) {
-            return complain(format!("dropout has {chance}, which is not from 0 to below 1; use 0 for none"));
-        }
-        if !(0.0..1.0).contains(&self.smoothing) {
-            let smoothing = self.smoothing;
-            return complain(format!(
-                "smoothing = {smoothing} is not from 0 to below 1; the usual choice is 0.1"
-            ));
-        }
-        Ok(())
+    fn dim(&self) -> usize {
+        self.dim
     }
 
-    fn fit(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let relations = Relations::new(task, self.reverse);
         let mut trainer = Trainer::<f32>::new(self, task, &relations);
         let epochs = self.epochs.unwrap_or_else(|| {
@@ -161,7 +125,7 @@ impl TuckEr {
         self.rate * self.decay.powi(i32::try_from(epoch).unwrap_or(i32::MAX))
     }
 
-    /// Smoothed targets.
+    /// Returns the smoothed targets.
     fn targets(&self, nodes: usize) -> Targets {
         let share = 1.0 / nodes as f64;
         let other = match self.smoothing_by {
@@ -173,7 +137,7 @@ impl TuckEr {
     }
 }
 
-/// The model, its gradient and what Adam remembers.
+/// The model, its gradient and the state of Adam.
 struct Trainer<T> {
     model: Parameters<T>,
     gradient: Parameters<T>,
@@ -195,14 +159,14 @@ impl<T: Real> Trainer<T> {
         Trainer { model, gradient, adams, drops, targets, key: task.key("dropout"), steps: 0 }
     }
 
-    /// One step of Adam.
+    /// Runs one step of Adam.
     fn step(&mut self, rate: f64, relations: &Relations<'_>, questions: &[Question]) {
         self.steps += 1;
         let known: Vec<&[u32]> = questions.iter().map(|&question| relations.known(question)).collect();
         let key = self.key.with(self.steps as u64);
         let batch = Batch { questions, known: &known, targets: self.targets, key };
-        let there = pass::forward(&self.model, self.drops, &batch);
-        pass::backward(&self.model, self.drops, &batch, there, &mut self.gradient);
+        let forward = pass::forward(&self.model, self.drops, &batch);
+        pass::backward(&self.model, self.drops, &batch, forward, &mut self.gradient);
         let stride = Stride::new(rate, self.steps);
         let tables = self.model.tables_mut().into_iter().zip(self.gradient.tables());
         for ((table, gradient), adam) in tables.zip(&mut self.adams) {
@@ -211,7 +175,7 @@ impl<T: Real> Trainer<T> {
     }
 }
 
-/// Nodes without an edge get zeros.
+/// Sets the vectors of nodes without edges to zero.
 fn clear_isolated(network: &Network, vectors: &mut [f32], dim: usize) {
     let mut touched = vec![false; network.nodes().len()];
     for view in network.views() {

@@ -1,27 +1,27 @@
-//! The parameters of the model, and where they start.
+//! The parameters of the model, and their initial values.
 //!
 //! The score of (subject, relation, object) is `W x_1 w_r x_2 e_s x_3 e_o`: three vectors against a core tensor.
 //!
-//! Invariant: `core` lies by the subject's dimension first, then the relation's, then the object's. So everything that
-//! belongs to one dimension of the subject is one piece, and one thread's work.
+//! Invariant: `core` is ordered by the subject's dimension, then the relation's, then the object's. So everything that
+//! belongs to one dimension of the subject is contiguous, and is computed by one thread.
 
 use std::f64::consts::TAU;
 
 use manyview_base::linalg::Real;
 use manyview_base::random::{Key, open_unit_f64, unit_f64};
 
-/// Sizes.
+/// The sizes of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Shape {
     pub(super) nodes: usize,
     pub(super) relations: usize,
-    /// Length of a node's vector.
+    /// The length of the vector of a node.
     pub(super) dim: usize,
-    /// Length of a relation's vector.
+    /// The length of the vector of a relation.
     pub(super) relation_dim: usize,
 }
 
-/// All that is learned; gradients have the same form.
+/// All parameters; gradients have the same form.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Parameters<T> {
     pub(super) shape: Shape,
@@ -53,8 +53,8 @@ impl<T: Real> Parameters<T> {
         }
     }
 
-    /// Where training starts: vectors are normal with variance 2 / (rows + columns) of their table, the core is uniform
-    /// in (-1, 1). `relation_keys` are the random numbers of each relation.
+    /// Returns the initial values: vectors are normal with variance 2 / (rows + columns) of their table, the core is uniform
+    /// in (-1, 1). `relation_keys` are the keys of the relations' random numbers.
     pub(super) fn start(shape: Shape, key: Key, relation_keys: &[Key]) -> Self {
         let Shape { nodes, relations, dim, relation_dim } = shape;
         assert_eq!(relation_keys.len(), relations, "a key for each relation");
@@ -75,14 +75,14 @@ impl<T: Real> Parameters<T> {
         start
     }
 
-    /// All tables, in one order.
+    /// Returns all tables, always in the same order.
     pub(super) fn tables(&self) -> [&[T]; 7] {
         let norms = [&self.input_scale, &self.input_shift, &self.hidden_scale, &self.hidden_shift];
         let [a, b, c, d] = norms.map(Vec::as_slice);
         [&self.entities, &self.relations, &self.core, a, b, c, d]
     }
 
-    /// The same, to be changed.
+    /// Returns the same tables, mutable.
     pub(super) fn tables_mut(&mut self) -> [&mut [T]; 7] {
         [
             &mut self.entities,
@@ -96,7 +96,7 @@ impl<T: Real> Parameters<T> {
     }
 }
 
-/// Normal numbers after Box and Muller.
+/// Writes normal random numbers, by the Box-Muller method.
 fn fill_normal<T: Real>(row: &mut [T], key: Key, deviation: f64) {
     for (at, x) in row.iter_mut().enumerate() {
         let radius = (-2.0 * libm::log(open_unit_f64(key.at(at, 0)))).sqrt();

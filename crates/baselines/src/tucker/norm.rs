@@ -1,18 +1,18 @@
-//! Batch normalization: each column of a batch gets mean 0 and variance 1, then a scale and a shift that are learned.
+//! Batch normalization: each column of a batch is scaled to mean 0 and variance 1, then by a learned scale and shift.
 //!
-//! `y = a (x - mean) / sqrt(var + 1e-5) + c`, with the mean and variance of the batch. What the original keeps for use
-//! after training (running means) is left out: the vectors are taken before this layer.
+//! `y = a (x - mean) / sqrt(var + 1e-5) + c`, with the mean and variance of the batch. The running means of the original,
+//! which are for use after training, are left out: the embedding is the input of this layer.
 
 use manyview_base::linalg::Real;
 
 const EPSILON: f64 = 1e-5;
 
-/// What the gradient needs of the way there.
+/// What the backward pass needs of the forward pass.
 #[derive(Clone, Debug)]
 pub(super) struct Normed<T> {
     /// The columns with mean 0 and variance 1.
     unit: Vec<T>,
-    /// What each column was multiplied by.
+    /// The factor of each column.
     inverse_deviation: Vec<T>,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn forward<T: Real>(batch: &mut [T], scale: &[T], shift: &[T]) -> Nor
     Normed { unit, inverse_deviation }
 }
 
-/// Turns the gradient of the result into that of the batch, in place, and gives those of scale and shift.
+/// Replaces the gradient of the result by that of the batch, and writes those of scale and shift.
 ///
 /// With `u` the unit columns: `dx = a / (b sqrt(var + 1e-5)) (b dy - sum dy - u sum(u dy))`.
 pub(super) fn backward<T: Real>(
@@ -68,7 +68,7 @@ pub(super) fn backward<T: Real>(
     }
 }
 
-/// Adds something of each number to the sum of its column, row by row.
+/// Adds a function of each number to the sum of its column, row by row.
 fn add_columns<T: Real>(sums: &mut [f64], batch: &[T], of: impl Fn(T, usize) -> f64) {
     for row in batch.chunks_exact(sums.len()) {
         for (col, (sum, &x)) in sums.iter_mut().zip(row).enumerate() {

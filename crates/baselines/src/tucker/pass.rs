@@ -1,7 +1,8 @@
-//! One pass: from a batch of questions to logits of all nodes, and back to the gradient of every parameter.
+//! The forward pass, from a batch of questions to the logits of all nodes, and the backward pass to the gradient of every
+//! parameter.
 //!
-//! `x = drop(norm(e_s))`, `h = drop(norm(x (B_r o M)))`, logits `E h`. The batch's gradient of E has two parts: dense, from
-//! its place in the logits, and a row for each subject.
+//! `x = drop(norm(e_s))`, `h = drop(norm(x (B_r o M)))`, logits `E h`. The gradient of E has two parts: a dense one from the
+//! logits, and a row for each subject.
 
 use super::contraction::{self, Samples};
 use super::dropout::Dropout;
@@ -13,7 +14,7 @@ use manyview_base::linalg::Real;
 use manyview_base::linalg::gemm::{Operand, product};
 use manyview_base::random::Key;
 
-/// What is dropped: of the input, of each sample's matrix, and of the hidden layer.
+/// The dropout of the input, of the matrix of each sample, and of the hidden layer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drops<T> {
     pub(super) input: Option<Dropout<T>>,
@@ -28,16 +29,16 @@ impl<T: Real> Drops<T> {
     }
 }
 
-/// A batch of questions and the objects that are known to answer each.
+/// A batch of questions, and the known answers of each.
 pub(super) struct Batch<'a> {
     pub(super) questions: &'a [Question],
     pub(super) known: &'a [&'a [u32]],
     pub(super) targets: Targets,
-    /// Random numbers of its dropout.
+    /// The random numbers of its dropout.
     pub(super) key: Key,
 }
 
-/// What the way back needs of the way there.
+/// What the backward pass needs of the forward pass.
 pub(super) struct Forward<T> {
     relations: Vec<u32>,
     matrices: Vec<T>,
@@ -51,7 +52,7 @@ pub(super) struct Forward<T> {
     pub(super) logits: Vec<T>,
 }
 
-/// Answers a batch, on the threads of the present pool.
+/// Computes the logits of a batch, on the threads of the current pool.
 pub(super) fn forward<T: Real>(model: &Parameters<T>, drops: Drops<T>, batch: &Batch<'_>) -> Forward<T> {
     let (dim, count) = (model.shape.dim, batch.questions.len());
     let relations: Vec<u32> = batch.questions.iter().map(|question| question.relation).collect();
@@ -83,29 +84,29 @@ pub(super) fn forward<T: Real>(model: &Parameters<T>, drops: Drops<T>, batch: &B
     }
 }
 
-/// Puts the gradient of the batch's loss into `gradient`.
+/// Writes the gradient of the batch's loss to `gradient`.
 pub(super) fn backward<T: Real>(
     model: &Parameters<T>,
     drops: Drops<T>,
     batch: &Batch<'_>,
-    mut there: Forward<T>,
+    mut forward: Forward<T>,
     gradient: &mut Parameters<T>,
 ) {
     let (dim, nodes) = (model.shape.dim, model.shape.nodes);
-    loss::to_gradients(&mut there.logits, nodes, batch.known, batch.targets);
-    let d_logits = Operand::new(&there.logits, nodes);
-    product(d_logits.transposed(), Operand::new(&there.hidden, dim), &mut gradient.entities);
-    let mut d_hidden = there.hidden.clone();
+    loss::to_gradients(&mut forward.logits, nodes, batch.known, batch.targets);
+    let d_logits = Operand::new(&forward.logits, nodes);
+    product(d_logits.transposed(), Operand::new(&forward.hidden, dim), &mut gradient.entities);
+    let mut d_hidden = forward.hidden.clone();
     product(d_logits, Operand::new(&model.entities, dim), &mut d_hidden);
 
-    multiply(&mut d_hidden, &there.hidden_factors);
+    multiply(&mut d_hidden, &forward.hidden_factors);
     let (scale, shift) = (&mut gradient.hidden_scale, &mut gradient.hidden_shift);
-    norm::backward(&there.hidden_norm, &model.hidden_scale, &mut d_hidden, scale, shift);
-    let samples = samples(&there.inputs, &there.input_factors, &there.relations, drops, batch);
-    let mut d_inputs = contraction::backward(model, &there.matrices, &samples, &d_hidden, gradient);
-    multiply(&mut d_inputs, &there.input_factors);
+    norm::backward(&forward.hidden_norm, &model.hidden_scale, &mut d_hidden, scale, shift);
+    let samples = samples(&forward.inputs, &forward.input_factors, &forward.relations, drops, batch);
+    let mut d_inputs = contraction::backward(model, &forward.matrices, &samples, &d_hidden, gradient);
+    multiply(&mut d_inputs, &forward.input_factors);
     let (scale, shift) = (&mut gradient.input_scale, &mut gradient.input_shift);
-    norm::backward(&there.input_norm, &model.input_scale, &mut d_inputs, scale, shift);
+    norm::backward(&forward.input_norm, &model.input_scale, &mut d_inputs, scale, shift);
     for (question, row) in batch.questions.iter().zip(d_inputs.chunks_exact(dim)) {
         let sums = &mut gradient.entities[question.subject as usize * dim..][..dim];
         sums.iter_mut().zip(row).for_each(|(sum, &x)| *sum += x);

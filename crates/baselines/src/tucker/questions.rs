@@ -1,13 +1,13 @@
-//! What the model is asked: "which nodes does this one lead to, in this relation?", and the known answers.
+//! The training samples: questions "which nodes is this node linked to in this relation?", and the known answers.
 //!
 //! Invariant: relations are ordered by the names of their views, and the order of questions within an epoch follows from
-//! names and nodes alone. So the order in which views are given changes nothing.
+//! names and nodes alone. So the order in which views are given does not affect the result.
 
 use std::borrow::Cow;
 
-use crate::Task;
 use manyview_base::linalg::Csr;
 use manyview_base::random::Key;
+use manyview_core::method::Task;
 use manyview_data::network::View;
 
 /// A subject and a relation.
@@ -21,7 +21,7 @@ pub(super) struct Question {
 #[derive(Debug)]
 struct Relation<'a> {
     edges: Cow<'a, Csr<f64>>,
-    /// Random numbers of its own.
+    /// The key of its random numbers.
     key: Key,
 }
 
@@ -32,8 +32,8 @@ pub(super) struct Relations<'a> {
 }
 
 impl<'a> Relations<'a> {
-    /// Each view, and when `reverse` each view backwards as a relation of its own; when not given, the directed ones, since
-    /// others are the same both ways.
+    /// Returns a relation for each view and, if `reverse`, a second one for its reverse. If `reverse` is not given, only
+    /// directed views have a second relation, since others are the same in both directions.
     pub(super) fn new(task: &Task<'a, '_>, reverse: Option<bool>) -> Self {
         let mut views: Vec<&'a View> = task.network.views().iter().collect();
         views.sort_by(|a, b| a.name.cmp(&b.name));
@@ -48,8 +48,8 @@ impl<'a> Relations<'a> {
             Relation { edges, key: key(view, 1) }
         };
         let mut relations: Vec<Relation<'a>> = views.iter().map(forwards).collect();
-        let turned = views.iter().filter(|view| reverse.unwrap_or(view.directed));
-        relations.extend(turned.map(backwards));
+        let reversed = views.iter().filter(|view| reverse.unwrap_or(view.directed));
+        relations.extend(reversed.map(backwards));
         Relations { relations }
     }
 
@@ -57,17 +57,17 @@ impl<'a> Relations<'a> {
         self.relations.len()
     }
 
-    /// The random numbers of each relation's start.
+    /// Returns the keys of the initial vectors of the relations.
     pub(super) fn start_keys(&self) -> Vec<Key> {
         self.relations.iter().map(|relation| relation.key.with(0)).collect()
     }
 
-    /// The nodes that answer a question.
+    /// Returns the known answers of a question.
     pub(super) fn known(&self, question: Question) -> &[u32] {
         self.relations[question.relation as usize].edges.row(question.subject as usize).0
     }
 
-    /// Every question that has an answer, in the random order of an epoch.
+    /// Returns every question that has an answer, in the random order of an epoch.
     pub(super) fn ordered(&self, epoch: usize) -> Vec<Question> {
         let mut order = Vec::new();
         for (relation, at) in self.relations.iter().zip(0..) {
@@ -83,7 +83,8 @@ impl<'a> Relations<'a> {
     }
 }
 
-/// Cuts questions into batches. One left over at the end joins the batch before: a batch of one has no variance.
+/// Divides questions into batches. A single question left over is added to the batch before: a batch of one has no
+/// variance.
 pub(super) fn batches(questions: &[Question], batch: usize) -> Vec<&[Question]> {
     let mut batches: Vec<&[Question]> = questions.chunks(batch).collect();
     if batches.len() > 1 && batches.last().is_some_and(|last| last.len() == 1) {

@@ -1,4 +1,4 @@
-//! The whole of the model: gradients, special cases, and that it learns.
+//! Tests of the whole model: gradients, special cases, and that it learns.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ const SHAPE: Shape = Shape { nodes: 7, relations: 2, dim: 5, relation_dim: 3 };
 
 fn model(seed: u64) -> Parameters<f64> {
     let mut model = Parameters::start(SHAPE, Key::new(seed), &[Key::new(91), Key::new(92)]);
-    // Away from the neat start, where some gradients vanish.
+    // Not the initial values, at which some gradients vanish.
     for (table, seed) in model.tables_mut().into_iter().skip(3).zip(70..) {
         let random = |at: usize| manyview_base::random::unit_f64(Key::new(seed).at(at, 0));
         table.iter_mut().enumerate().for_each(|(at, x)| *x += random(at) - 0.5);
@@ -20,7 +20,7 @@ fn model(seed: u64) -> Parameters<f64> {
     model
 }
 
-/// A subject that comes twice, and one with both relations.
+/// Questions in which a subject is twice, with both relations.
 fn questions() -> Vec<Question> {
     let pairs = [(0, 0), (3, 1), (0, 1), (6, 0), (2, 0), (5, 1)];
     pairs.map(|(subject, relation)| Question { subject, relation }).to_vec()
@@ -53,7 +53,7 @@ fn gradients_are_finite_differences_with_and_without_dropout() {
     }
 }
 
-/// A relation that picks one slice of the core, and that slice the identity: the score is `e_s . e_o`.
+/// If a relation selects one slice of the core, and that slice is the identity, the score is `e_s . e_o`.
 #[test]
 fn an_identity_slice_gives_inner_products() {
     let mut model = model(2);
@@ -81,7 +81,7 @@ fn an_identity_slice_gives_inner_products() {
     assert!((scores[2 * SHAPE.nodes + 4] - inner).abs() < 1e-12);
 }
 
-/// Three groups of four; each leads to the next in one view and to the one before in the other.
+/// Three groups of four nodes; each is linked to the next in one view and to the previous one in the other.
 fn cycle(names: [&str; 2]) -> Network {
     let mut builder = NetworkBuilder::with_nodes((0..12).map(|node| node.to_string())).unwrap();
     for name in names {
@@ -131,7 +131,7 @@ fn a_tensor_of_low_rank_is_learned_by_heart() {
 fn the_order_of_views_changes_nothing() {
     let settings =
         TuckEr { epochs: Some(3), relation_dim: 4, reverse: Some(true), batch: 10, ..TuckEr::default() };
-    let vectors = |names| with_task(&cycle(names), 6, |task| settings.fit(task).unwrap().vectors);
+    let vectors = |names| with_task(&cycle(names), 6, |task| settings.run(task).unwrap().vectors);
     assert_eq!(vectors(["next", "previous"]), vectors(["previous", "next"]));
 }
 
@@ -184,7 +184,7 @@ fn each_bad_setting_is_named() {
         (TuckEr { rate: f64::NAN, ..base() }, "rate = NaN"),
         (TuckEr { decay: 1.5, ..base() }, "decay = 1.5"),
         (TuckEr { relation_dim: 0, ..base() }, "relation_dim = 0"),
-        (TuckEr { dropout: [0.0, 1.0, 0.0], ..base() }, "dropout has 1"),
+        (TuckEr { dropout: [0.0, 1.0, 0.0], ..base() }, "dropout = 0,1,0: expected a list of 3 numbers"),
         (TuckEr { smoothing: -0.1, ..base() }, "smoothing = -0.1"),
     ];
     for (settings, words) in bad {

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use manyview::config::Preset;
 use manyview::evaluate::Cost;
-use manyview::methods::Method;
+use manyview::{Method, Preset};
 
 use super::{NetworkArgs, choice, whole};
 

@@ -250,6 +250,6 @@ mod tests {
         let EvaluateTask::Cluster(args) = task(&["cluster", "x", "--labels", "y"]) else { panic!() };
         assert_eq!(args.settings(), ClusterSettings::default());
         let EvaluateTask::Links(args) = task(&["links", "x"]) else { panic!() };
-        assert_eq!(args.settings(args.model.mnmf().unwrap().seed), LinkSettings::default());
+        assert_eq!(args.settings(args.model.model().unwrap().seed), LinkSettings::default());
     }
 }

@@ -1,12 +1,12 @@
-//! The command line as typed. What is typed here becomes the library's own types in one step (`ReadOptions`,
-//! `Config`), so that a default is written in one place only: the library.
+//! The command line as typed. Each struct becomes a type of the library in one step, and options for settings are made
+//! from the library's own declarations, so that a default is written in one place only: the library.
 
 mod compare;
 mod evaluate;
-mod look;
+mod inspect;
 mod model;
 mod network;
-mod others;
+mod settings;
 mod size;
 
 use std::path::PathBuf;
@@ -16,8 +16,8 @@ use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use compare::{CompareArgs, Metapaths, Sweep};
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
-pub(crate) use look::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
-pub(crate) use model::{Chosen, ModelArgs};
+pub(crate) use inspect::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
+pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
 
 /// One vector per node from a network whose nodes are linked in several ways.
@@ -61,6 +61,8 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     /// Embed the built-in digits network: 2,000 handwritten digits, 6 views
     Demo(Box<DemoArgs>),
+    /// List the methods, or the settings of one
+    Methods(MethodsArgs),
     /// Print a completion script for a shell
     Completions(CompletionArgs),
 }
@@ -90,7 +92,7 @@ pub(crate) struct EmbedArgs {
     #[arg(long, value_name = "NAME", help_heading = "Network")]
     pub(crate) view_only: Option<String>,
     /// Labels of training nodes, for mve with --attention yes
-    #[arg(long, value_name = "FILE", help_heading = "Settings of other methods (defaults: docs/methods.md)")]
+    #[arg(long, value_name = "FILE", help_heading = settings::OTHERS)]
     pub(crate) labels: Option<PathBuf>,
 }
 
@@ -127,7 +129,7 @@ pub(crate) struct ProximityArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
-    pub(crate) proximity: model::ProximitySettings,
+    pub(crate) proximity: settings::ProximitySettings,
     /// Threads [default: all cores]; does not change the result
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,
@@ -193,6 +195,17 @@ pub(crate) struct CompletionArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Example:  manyview methods mve")]
+pub(crate) struct MethodsArgs {
+    /// Show the settings of this method, with their defaults
+    #[arg(value_name = "NAME", value_parser = methods())]
+    pub(crate) method: Option<manyview::Method>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct EmbedOutputArgs {
     /// Folder for the result; made when it does not exist; not needed with --plan
@@ -233,7 +246,7 @@ impl Cli {
         }
         // The demo runs MNMF; settings of other methods would only be refused.
         let unless_other = |arg: Arg| {
-            let other = arg.get_id() == "method" || arg.get_help_heading() == Some(others::HEADING);
+            let other = arg.get_id() == "method" || arg.get_help_heading() == Some(settings::OTHERS);
             arg.hide(other)
         };
         let command = numbers(Cli::command()).mut_subcommand("demo", |demo| demo.mut_args(unless_other));
@@ -250,11 +263,6 @@ fn whole(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "expected a whole number")
 }
 
-/// A parser for other numbers. "nan" and "inf" are numbers to the standard library and settings to nobody.
-fn number(text: &str) -> Result<f64, &'static str> {
-    text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or("expected a number")
-}
-
 /// A parser for one of several names, each with its help.
 fn choice<T: Clone + Send + Sync + 'static>(
     choices: impl IntoIterator<Item = (&'static str, &'static str, T)>,
@@ -265,6 +273,10 @@ fn choice<T: Clone + Send + Sync + 'static>(
         let found = choices.iter().find(|choice| choice.0 == name);
         found.expect("only names of choices are possible").2.clone()
     })
+}
+
+fn methods() -> impl TypedValueParser<Value = manyview::Method> {
+    choice(manyview::Method::ALL.map(|method| (method.name(), method.help(), method)))
 }
 
 fn formats() -> impl TypedValueParser<Value = manyview::io::Format> {

@@ -1,356 +1,177 @@
-//! The settings of the method. All are optional: what is not typed comes from the preset.
+//! The method and its settings. All are optional: what is not typed comes from the settings file, then from the preset.
 
-use clap::Args;
-use manyview::config::{
-    Config, Consensus, Init, Isolated, Layout, Normalize, Preset, Scale, Share, Solver, StopRule,
-};
-use manyview::methods::{Method, Model};
-use manyview::{Error, Result};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use std::path::PathBuf;
 
-use super::others::OtherArgs;
-use super::{choice, number, whole};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use manyview::{Error, Method, Model, Preset, Result, SettingsFile, describe, read_settings};
 
-/// A parser for one of the library's choices.
-macro_rules! named {
-    ($type:ty) => {
-        choice(<$type>::ALL.map(|choice| (choice.name(), choice.help(), choice)))
-    };
-}
+use super::choice;
+use super::settings::{Given, given_of_all, with_all_settings};
 
-#[derive(Debug, Default, Args, Serialize)]
-#[command(next_help_heading = "Method")]
+const HEADING: &str = "Method";
+
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ModelArgs {
-    /// Method [default: mnmf]
-    #[arg(long, value_name = "NAME", value_parser = named!(Method))]
-    #[serde(skip)]
-    pub(crate) method: Option<Method>,
-    /// A set of settings that belong together; single settings override it [default: default]
-    #[arg(long, value_name = "NAME", value_parser = named!(Preset))]
-    #[serde(skip)]
-    pub(crate) preset: Option<Preset>,
-    /// Columns of the embedding [default: 256]
-    #[arg(long, value_name = "N", value_parser = whole)]
-    pub(crate) dim: Option<usize>,
-    /// Stages: consensus and unique ones together [default: 8]
-    #[arg(long, value_name = "N", value_parser = whole)]
-    pub(crate) stages: Option<usize>,
-    /// How many of the stages are consensus stages [default: a quarter, rounded up]
-    #[arg(long, value_name = "N", value_parser = whole)]
-    pub(crate) consensus_stages: Option<usize>,
-    /// Columns of each stage by hand, comma-separated; sets --stages and --dim too
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole)]
-    pub(crate) stage_dims: Option<Vec<usize>>,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) proximity: ProximitySettings,
-    /// Kind of consensus stage [default: pooled]
-    #[arg(long, value_name = "KIND", value_parser = named!(Consensus))]
-    pub(crate) consensus: Option<Consensus>,
-    /// How a unique stage's columns are shared out over the views [default: residual]
-    #[arg(long, value_name = "HOW", value_parser = named!(Share))]
-    pub(crate) share: Option<Share>,
-    /// Exponent of the view weights in shared consensus stages, above 0: near 1 the best-fitting view takes all;
-    /// from 5 on little changes; below 1 badly fitting views gain [default: 5]
-    #[arg(long, value_name = "X", value_parser = number)]
-    pub(crate) gamma: Option<f64>,
-    /// How views of different size are made comparable; `residual` acts in shared consensus stages, `max` in all
-    /// [default: residual]
-    #[arg(long, value_name = "HOW", value_parser = named!(Normalize))]
-    pub(crate) normalize: Option<Normalize>,
-    /// How factors are updated [default: hals]
-    #[arg(long, value_name = "NAME", value_parser = named!(Solver))]
-    pub(crate) solver: Option<Solver>,
-    /// At most so many iterations a stage [default: 200]
-    #[arg(long, value_name = "N", value_parser = whole)]
-    pub(crate) max_iter: Option<usize>,
-    /// A stage has converged when an iteration lowers its objective by less than this share [default: 0.0001]
-    #[arg(long, value_name = "X", value_parser = number)]
-    pub(crate) tol: Option<f64>,
-    /// Scale of the embedding's columns [default: balanced]
-    #[arg(long, value_name = "HOW", value_parser = named!(Scale))]
-    pub(crate) scale: Option<Scale>,
-    /// All random numbers follow from it [default: 0]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Threads [default: all cores]; does not change the result
-    #[arg(long, value_name = "N", value_parser = whole)]
-    pub(crate) threads: Option<usize>,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) rare: RareArgs,
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) others: OtherArgs,
-}
-
-#[derive(Debug, Default, Args, Serialize)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct ProximitySettings {
-    /// How many steps of a random walk count as near [default: 5] (deepwalk, metapath2vec: 10)
-    #[arg(long, value_name = "N", value_parser = whole)]
-    pub(crate) window: Option<usize>,
-    /// Pairs that meet less than this many times as often as chance are dropped; 5, the paper's, keeps a third of
-    /// what 1 keeps and takes a third of the time and memory [default: 1] (methods that learn by small steps: random nodes that each
-    /// pair is set against, 5)
-    #[arg(long, value_name = "X", value_parser = number)]
-    pub(crate) negative: Option<f64>,
-    /// What a node without edges in a view looks like there [default: zero]
-    #[arg(long, value_name = "HOW", value_parser = named!(Isolated))]
-    pub(crate) isolated: Option<Isolated>,
-}
-
-#[derive(Debug, Default, Args, Serialize)]
-#[command(next_help_heading = "Rarely needed (for the paper's and the published code's variants)")]
-pub(crate) struct RareArgs {
-    /// Unique stages before consensus stages
-    #[arg(long)]
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) unique_first: bool,
-    /// How columns are shared out over the stages [default: even]
-    #[arg(long, value_name = "HOW", value_parser = named!(Layout))]
-    pub(crate) layout: Option<Layout>,
-    /// Where stages start [default: scaled]
-    #[arg(long, value_name = "HOW", value_parser = named!(Init))]
-    pub(crate) init: Option<Init>,
-    /// Solver of unique stages [default: as --solver]
-    #[arg(long, value_name = "NAME", value_parser = named!(Solver))]
-    pub(crate) unique_solver: Option<Solver>,
-    /// At most so many iterations of a unique stage [default: as --max-iter]
-    #[arg(long, value_name = "N", value_parser = whole)]
-    pub(crate) unique_max_iter: Option<usize>,
-    /// What counts as converged in consensus stages [default: decrease]
-    #[arg(long, value_name = "RULE", value_parser = named!(StopRule))]
-    pub(crate) stop: Option<StopRule>,
-    /// Added to mu's denominators, with unscaled view weights [default: 0]
-    #[arg(long, value_name = "X", value_parser = number)]
-    pub(crate) epsilon: Option<f64>,
+    method: Option<Method>,
+    preset: Option<Preset>,
+    file: Option<PathBuf>,
+    given: Given,
 }
 
 impl ModelArgs {
-    /// The method and its settings.
-    pub(crate) fn chosen(&self) -> Result<Chosen> {
-        match self.method.unwrap_or_default() {
-            Method::Mnmf => self.mnmf().map(Chosen::Mnmf),
-            method => Model::new(method, self.preset.unwrap_or_default(), &self.typed()).map(Chosen::Other),
-        }
+    /// The method with its settings.
+    pub(crate) fn model(&self) -> Result<Model> {
+        let file = self.file.as_deref().map(read_settings).transpose()?.unwrap_or_default();
+        let method = self.method.or(file.method).unwrap_or(Method::DEFAULT);
+        // Settings of a file are those of its method.
+        let file = if file.method.is_some_and(|of_file| of_file != method) {
+            SettingsFile { preset: file.preset, ..SettingsFile::default() }
+        } else {
+            file
+        };
+        file.model(Some(method), self.preset, &self.given.values(&describe(method)))
     }
 
-    /// The settings of MNMF, for commands that know no other method.
-    pub(crate) fn mnmf(&self) -> Result<Config> {
-        if let Some(other) = self.method.filter(|&method| method != Method::Mnmf) {
-            let name = other.name();
+    /// The model, for commands that run MNMF only.
+    pub(crate) fn mnmf(&self) -> Result<Model> {
+        let model = self.model()?;
+        if model.method() != Method::Mnmf {
+            let name = model.method().name();
             return Err(Error::config(format!(
-                "this command runs mnmf alone, not {name}; use manyview embed"
+                "this command runs mnmf only, not {name}; use manyview embed"
             )));
         }
-        let Ok(Value::Object(own)) = serde_json::to_value(Config::default()) else {
-            unreachable!("settings are a struct of plain values")
-        };
-        if let Some(foreign) = self.typed().keys().find(|name| !own.contains_key(*name)) {
-            return Err(Error::config(format!(
-                "mnmf has no setting {foreign:?}; leave it out, or name the method that has it with --method"
-            )));
-        }
-        Ok(self.config())
-    }
-
-    /// The names and values that were typed.
-    fn typed(&self) -> Map<String, Value> {
-        let Ok(Value::Object(mut all)) = serde_json::to_value(self) else {
-            unreachable!("arguments are a struct of plain values")
-        };
-        if self.others.no_attention {
-            all.insert("attention".into(), false.into());
-        }
-        // `--negative 5` is a number to mnmf and a whole number to deepwalk; 5 is both, 5.0 is not.
-        let whole = |value: Value| match value.as_f64() {
-            Some(x) if x.fract() == 0.0 && (0.0..1e15).contains(&x) => Value::from(x as u64),
-            _ => value,
-        };
-        all.into_iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(name, value)| (name, whole(value)))
-            .collect()
-    }
-
-    /// The preset with what was typed laid over it.
-    fn config(&self) -> Config {
-        let mut config = Config::preset(self.preset.unwrap_or_default());
-        if let Some(dims) = &self.stage_dims {
-            config.stages = dims.len();
-            config.dim = dims.iter().sum();
-            config.consensus_stages = None;
-            config.stage_dims = Some(dims.clone());
-        }
-        if self.stages.is_some() && self.consensus_stages.is_none() && config.layout == Layout::Code {
-            // The published code has as many consensus stages as unique ones.
-            config.consensus_stages = self.stages.map(|stages| stages / 2);
-        }
-        set(&mut config.dim, &self.dim);
-        set(&mut config.stages, &self.stages);
-        set(&mut config.gamma, &self.gamma);
-        set(&mut config.consensus, &self.consensus);
-        set(&mut config.share, &self.share);
-        set(&mut config.normalize, &self.normalize);
-        set(&mut config.solver, &self.solver);
-        set(&mut config.max_iter, &self.max_iter);
-        set(&mut config.tol, &self.tol);
-        set(&mut config.scale, &self.scale);
-        set(&mut config.seed, &self.seed);
-        set(&mut config.layout, &self.rare.layout);
-        set(&mut config.init, &self.rare.init);
-        set(&mut config.stop, &self.rare.stop);
-        set(&mut config.epsilon, &self.rare.epsilon);
-        self.proximity.lay_over(&mut config);
-        // Who sets the solver means all stages, also where a preset has a solver of its own for unique ones.
-        if self.solver.is_some() {
-            config.unique_solver = None;
-        }
-        if self.max_iter.is_some() {
-            config.unique_max_iter = None;
-        }
-        config.consensus_stages = self.consensus_stages.or(config.consensus_stages);
-        config.unique_solver = self.rare.unique_solver.or(config.unique_solver);
-        config.unique_max_iter = self.rare.unique_max_iter.or(config.unique_max_iter);
-        config.unique_first = self.rare.unique_first;
-        config.threads = self.threads;
-        config
+        Ok(model)
     }
 }
 
-/// A method with its settings.
-pub(crate) enum Chosen {
-    Mnmf(Config),
-    Other(Model),
-}
-
-impl Chosen {
-    /// Checks what does not depend on the network.
-    pub(crate) fn check(&self) -> Result<()> {
-        match self {
-            Chosen::Mnmf(config) => config.check(),
-            Chosen::Other(model) => model.check(),
-        }
+impl Args for ModelArgs {
+    fn augment_args(command: Command) -> Command {
+        let methods = choice(Method::ALL.map(|method| (method.name(), method.help(), method)));
+        let presets = choice(Preset::ALL.map(|preset| (preset.name(), preset.help(), preset)));
+        let method =
+            Arg::new("method").value_parser(methods).value_name("NAME").help("Method [default: mnmf]");
+        let preset = Arg::new("preset")
+            .value_parser(presets)
+            .value_name("NAME")
+            .help("Set of settings that belong together; single settings override it [default: default]");
+        let file = Arg::new("settings").value_parser(value_parser!(PathBuf)).value_name("FILE").help(
+            "Read method, preset and settings from a TOML file, or from the run.json of an earlier run; options override it",
+        );
+        let options = [method, preset, file].map(|arg| {
+            let long = arg.get_id().to_string();
+            arg.long(long).help_heading(HEADING)
+        });
+        with_all_settings(command.args(options))
     }
 
-    pub(crate) fn seed(&self) -> u64 {
-        match self {
-            Chosen::Mnmf(config) => config.seed,
-            Chosen::Other(model) => model.seed,
-        }
-    }
-
-    pub(crate) fn threads(&self) -> Option<usize> {
-        match self {
-            Chosen::Mnmf(config) => config.threads,
-            Chosen::Other(model) => model.threads,
-        }
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
     }
 }
 
-impl ProximitySettings {
-    /// Lays what was typed over the settings.
-    pub(crate) fn lay_over(&self, config: &mut Config) {
-        set(&mut config.window, &self.window);
-        set(&mut config.negative, &self.negative);
-        set(&mut config.isolated, &self.isolated);
+impl FromArgMatches for ModelArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        Ok(ModelArgs {
+            method: matches.get_one("method").copied(),
+            preset: matches.get_one("preset").copied(),
+            file: matches.get_one("settings").cloned(),
+            given: given_of_all(matches),
+        })
     }
-}
 
-fn set<T: Clone>(setting: &mut T, typed: &Option<T>) {
-    if let Some(typed) = typed {
-        setting.clone_from(typed);
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory, Parser};
+    use manyview::message::Notation;
+    use manyview::settings::Setting;
+    use manyview::{MethodSettings, Mnmf};
 
     use super::*;
     use crate::args::{Cli, Command};
 
-    fn config(words: &[&str]) -> Config {
+    fn model(words: &[&str]) -> Result<Model> {
         let cli = Cli::parse_from([&["manyview", "embed", "x", "-o", "y"], words].concat());
         let Command::Embed(args) = cli.command else { panic!("embed was asked for") };
-        args.model.mnmf().unwrap()
+        args.model.model()
+    }
+
+    fn mnmf(words: &[&str]) -> Mnmf {
+        let MethodSettings::Mnmf(settings) = model(words).unwrap().settings else { panic!("it is mnmf") };
+        settings
     }
 
     #[test]
     fn nothing_typed_is_the_default_and_presets_are_the_librarys() {
-        assert_eq!(config(&[]), Config::default());
+        assert_eq!(model(&[]).unwrap(), Model::default());
         for preset in Preset::ALL {
-            assert_eq!(config(&["--preset", preset.name()]), Config::preset(preset));
+            assert_eq!(mnmf(&["--preset", preset.name()]), Mnmf::preset(preset));
         }
     }
 
     #[test]
     fn what_is_typed_wins_over_the_preset() {
-        let config = config(&["--preset", "authors", "--stages", "6", "--solver", "mu", "--negative", "2"]);
-        assert_eq!((config.stages, config.consensus_stages), (6, Some(3)));
-        assert_eq!((config.unique_solver, config.negative, config.window), (None, 2.0, 1));
+        let settings = mnmf(&["--preset", "authors", "--stages", "6", "--solver", "mu", "--negative", "2"]);
+        assert_eq!((settings.stages, settings.consensus_stages), (6, Some(3)));
+        assert_eq!((settings.unique_solver, settings.proximity.negative), (None, 2.0));
+        assert!(mnmf(&["--unique-first"]).unique_first);
+        let dims = mnmf(&["--stage-dims", "8,4,4"]);
+        assert_eq!((dims.stages, dims.dim, dims.stage_dims), (3, 16, Some(vec![8, 4, 4])));
+        assert_eq!(mnmf(&["--normalise", "max"]), mnmf(&["--normalize", "max"]), "the older spelling");
     }
 
     #[test]
     fn settings_go_to_the_method_that_has_them() {
-        let chosen = |words: &[&str]| {
-            let cli = Cli::parse_from([&["manyview", "embed", "x", "-o", "y"], words].concat());
-            let Command::Embed(args) = cli.command else { panic!("embed was asked for") };
-            args.model.chosen()
-        };
-        let Chosen::Other(model) =
-            chosen(&["--method", "boostne", "--stages", "3", "--negative", "2"]).unwrap()
-        else {
-            panic!("boostne was asked for")
-        };
-        let json = serde_json::to_value(&model).unwrap();
-        assert_eq!((json["stages"].as_u64(), json["negative"].as_f64()), (Some(3), Some(2.0)));
-        let told = |words: &[&str]| chosen(words).err().unwrap().to_string();
+        let boostne = model(&["--method", "boostne", "--stages", "3", "--negative", "2"]).unwrap().to_json();
+        assert_eq!((boostne["stages"].as_u64(), boostne["negative"].as_f64()), (Some(3), Some(2.0)));
+        let deepwalk =
+            model(&["--method", "deepwalk", "--negative", "2", "--weighted", "yes"]).unwrap().to_json();
+        assert_eq!((deepwalk["negative"].as_u64(), deepwalk["weighted"].as_bool()), (Some(2), Some(true)));
+        let mve = model(&["--method", "mve", "--preset", "paper", "--no-attention"]).unwrap().to_json();
+        assert_eq!(mve["attention"].as_bool(), Some(false));
+        let told = |words: &[&str]| model(words).unwrap_err().in_notation(Notation::CommandLine);
         assert!(
             told(&["--method", "boostne", "--walks", "3"])
-                .starts_with("boostne has no setting \"walks\"; it has dim")
+                .starts_with("--walks: boostne has no such setting")
         );
-        assert!(told(&["--walks", "3"]).starts_with("mnmf has no setting \"walks\""));
+        assert!(told(&["--gamma", "x"]).starts_with("--gamma x: expected a number above 0"));
+        assert!(
+            told(&["--method", "deepwalk", "--negative", "2.5"])
+                .starts_with("--negative 2.5: expected a whole")
+        );
     }
 
     #[test]
-    fn stage_dims_set_stages_and_dim() {
-        let config = config(&["--stage-dims", "8,4,4"]);
-        assert_eq!((config.stages, config.dim, config.stage_dims), (3, 16, Some(vec![8, 4, 4])));
+    fn a_settings_file_lies_between_preset_and_options() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.toml");
+        std::fs::write(&path, "preset = \"paper\"\ndim = 32\nstages = 4\n").unwrap();
+        let settings = mnmf(&["--settings", path.to_str().unwrap(), "--stages", "6"]);
+        let expected = Mnmf { dim: 32, stages: 6, ..Mnmf::preset(Preset::Paper) };
+        assert_eq!(settings, expected);
     }
 
-    /// The help is written by hand, because what is not typed depends on the preset; so it is checked.
+    /// One declaration, every front end: whatever a setting is, the command line has it with its name, help and default.
     #[test]
-    fn help_tells_the_true_defaults() {
-        let config = Config::default();
-        let defaults = [
-            ("dim", config.dim.to_string()),
-            ("stages", config.stages.to_string()),
-            ("gamma", config.gamma.to_string()),
-            ("window", config.window.to_string()),
-            ("negative", config.negative.to_string()),
-            ("max_iter", config.max_iter.to_string()),
-            ("tol", config.tol.to_string()),
-            ("seed", config.seed.to_string()),
-            ("consensus", config.consensus.name().into()),
-            ("share", config.share.name().into()),
-            ("normalize", config.normalize.name().into()),
-            ("solver", config.solver.name().into()),
-            ("scale", config.scale.name().into()),
-            ("isolated", config.isolated.name().into()),
-            ("layout", config.layout.name().into()),
-            ("init", config.init.name().into()),
-            ("stop", config.stop.name().into()),
-            ("epsilon", config.epsilon.to_string()),
-        ];
+    fn every_setting_is_an_option_with_its_help_and_default() {
         let command = Cli::command();
         let embed = command.find_subcommand("embed").unwrap();
-        for (id, value) in defaults {
-            let arg = embed.get_arguments().find(|arg| arg.get_id() == id).unwrap();
+        let check = |method: Method, setting: &Setting| {
+            let arg = embed.get_arguments().find(|arg| arg.get_id() == setting.name);
+            let arg = arg.unwrap_or_else(|| panic!("{} of {}", setting.name, method.name()));
+            assert_eq!(arg.get_long(), Some(setting.name.replace('_', "-").as_str()));
             let help = arg.get_help().unwrap().to_string();
-            assert!(help.contains(&format!("[default: {value}]")), "--{id}: {help}");
+            assert!(help.contains(&setting.help), "{}: {help}", setting.name);
+            assert!(help.contains(&setting.default_text()), "{} of {}: {help}", setting.name, method.name());
+        };
+        for method in Method::ALL {
+            describe(method).iter().for_each(|setting| check(method, setting));
         }
     }
 }

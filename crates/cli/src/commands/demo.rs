@@ -4,14 +4,16 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use anyhow::Result;
-use manyview::comm::{Comm, Local};
-use manyview::evaluate::{ClassifySettings, ClusterSettings, Labels, Vectors, classify, cluster};
+use manyview::comm::Comm;
+use manyview::evaluate::{
+    ClassifySettings, ClusterSettings, Labels, Vectors, classify_watched, cluster_watched,
+};
 use manyview::parallel::Pool;
-use manyview::result::Finished;
-use manyview::{Config, Embedding, Network, digits};
+use manyview::result::ResultFolder;
+use manyview::{Embedding, FitOptions, Model, Network, digits};
 
 use super::describe;
-use super::embed::{Job, embed, prepare};
+use super::embed::{Job, create, embed};
 use crate::args::DemoArgs;
 use crate::backend::Ranks;
 use crate::interrupt;
@@ -23,10 +25,10 @@ const REPEATS: usize = 3;
 
 pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let began = Instant::now();
-    let config = args.model.mnmf()?;
-    config.check()?;
+    let model = args.model.mnmf()?;
+    model.check()?;
     interrupt::watch_for_it()?;
-    let output = prepare(&args.output, &[], true, ranks)?;
+    let output = create(&args.output, &[], true, ranks)?;
     let mut reporter = Reporter::new(args.quiet || ranks.rank() > 0);
     reporter.say(digits::CREDIT);
     let network = digits::network()?;
@@ -36,22 +38,22 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
         began,
         read_seconds,
         network: &network,
-        config: &config,
+        model: &model,
+        labels: None,
         max_memory: None,
-        formats: &[],
         output,
         checkpoints: None,
         ranks,
     };
     embed(job, &mut reporter)?;
     // One rank is enough to judge and to draw.
-    if ranks.rank() == 0 { look(args, &config, &network, &mut reporter) } else { Ok(()) }
+    if ranks.rank() == 0 { look(args, &model, &network, &mut reporter) } else { Ok(()) }
 }
 
 /// Says how well digits are told from the vectors, of all views and of each alone, and writes the page.
-fn look(args: &DemoArgs, config: &Config, network: &Network, reporter: &mut Reporter) -> Result<()> {
-    let pool = Pool::new(config.threads)?;
-    let finished = Finished::open(&args.output)?;
+fn look(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Reporter) -> Result<()> {
+    let pool = Pool::new(model.threads)?;
+    let finished = ResultFolder::open(&args.output)?;
     let pairs = digits::labels_tsv().lines().filter_map(|line| line.split_once('\t'));
     let labels = Labels::from_pairs(network.nodes().iter(), pairs)?;
     let all = Scores::of("all views", &finished.embedding, &labels, &pool, reporter)?;
@@ -59,13 +61,13 @@ fn look(args: &DemoArgs, config: &Config, network: &Network, reporter: &mut Repo
     for (view, name) in network.views().iter().map(|view| &view.name).enumerate() {
         reporter.finish();
         reporter.say(&format!("the same with {name} alone"));
-        let fit = config.fit_with(&network.only(view), &Local, &mut |_| interrupt::go_on())?;
+        let fit = model.fit_with(&network.only(view), &FitOptions::default(), &mut |_| interrupt::go_on())?;
         single.push(Scores::of(name, &fit.embedding, &labels, &pool, reporter)?);
     }
     single.sort_by(|a, b| b.micro_f1.total_cmp(&a.micro_f1));
-    let extras = report::evaluation(&finished.embedding, Some(&labels), config.seed, &pool, reporter)?;
+    let extras = report::evaluation(&finished.embedding, Some(&labels), model.seed, &pool, reporter)?;
     let place = Place::prepare(&args.output.join("report.html"), true)?;
-    let page = report::write("digits", &finished, &extras, config.seed, place, &pool, reporter)?;
+    let page = report::write("digits", &finished, &extras, model.seed, place, &pool, reporter)?;
     if reporter.is_quiet() {
         return Ok(());
     }
@@ -97,12 +99,12 @@ impl Scores {
     ) -> Result<Self> {
         let vectors = Vectors::try_from(embedding)?;
         let settings = ClassifySettings { train: vec![0.5], repeats: REPEATS, ..ClassifySettings::default() };
-        let classified = classify(&vectors, labels, &settings, pool, &mut |step| {
+        let classified = classify_watched(&vectors, labels, &settings, pool, &mut |step| {
             reporter.evaluating(step, "splits");
             interrupt::go_on()
         })?;
         let settings = ClusterSettings { repeats: REPEATS, ..ClusterSettings::default() };
-        let clustered = cluster(&vectors, labels, &settings, pool, &mut |step| {
+        let clustered = cluster_watched(&vectors, labels, &settings, pool, &mut |step| {
             reporter.evaluating(step, "runs of k-means");
             interrupt::go_on()
         })?;

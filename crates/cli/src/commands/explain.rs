@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use manyview::explain::{Origin, PartShare};
-use manyview::result::Finished;
+use manyview::message::Notation;
+use manyview::result::ResultFolder;
 use serde::Serialize;
 
 use crate::args::ExplainArgs;
@@ -19,7 +20,7 @@ struct Explained<'a> {
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
-    let finished = Finished::open(&args.folder)?;
+    let finished = ResultFolder::open(&args.folder)?;
     let embedding = &finished.embedding;
     let names: Vec<&str> = std::iter::once(&args.node).chain(&args.other).map(String::as_str).collect();
     let nodes = names.iter().map(|name| embedding.nodes().look_up(name)).collect::<Result<Vec<_>, _>>()?;
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
         _ => embedding.explain(nodes[0]),
     };
     if let Some(note) = finished.run.scale_note() {
-        eprintln!("note: {note}");
+        eprintln!("note: {}", note.in_notation(Notation::CommandLine));
     }
     if args.json {
         let explained = Explained { nodes: &names, origin: &origin };

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use manyview::generate::Planted;
 use manyview::io::OutputFolder;
+use manyview::parallel::Pool;
 
 use super::quoted;
 use crate::args::GenerateArgs;
@@ -33,12 +34,12 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<()> {
     let folder = &args.output.output;
     interrupt::watch_for_it()?;
     let output = OutputFolder::prepare(folder, &planted.files(), args.output.force)?;
-    interrupt::writes_to(&output);
+    interrupt::writes_to(output.traces());
     let network = planted.generate()?;
     if interrupt::go_on().is_break() {
         return Err(manyview::Error::Interrupted.into());
     }
-    network.write_to(output)?;
+    network.write_to(output, &Pool::new(None)?)?;
     if !args.output.quiet {
         let path = folder.to_string_lossy();
         let edges = network.views.iter().map(|view| view.edges.len()).sum();

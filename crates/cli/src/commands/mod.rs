@@ -1,15 +1,15 @@
 //! One file for each command: `run(args)`.
 
+mod checkpoint;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod embed;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
-pub(crate) mod fitting;
+pub(crate) mod fit;
 pub(crate) mod generate;
-mod kept;
+pub(crate) mod methods;
 pub(crate) mod neighbors;
-mod other;
 mod plan;
 pub(crate) mod proximity;
 pub(crate) mod report;
@@ -22,22 +22,29 @@ use anyhow::Result;
 use manyview::Network;
 use manyview::evaluate::Labels;
 use manyview::io::read_network;
+use manyview::message::Notation;
+use manyview::parallel::Pool;
 
 use crate::args::NetworkArgs;
 use crate::interrupt;
 use crate::ui::{Reporter, plural, seconds};
 
 /// Reads the network and says what was found.
-pub(crate) fn read(args: &NetworkArgs, reporter: &mut Reporter) -> Result<(Network, f64)> {
+pub(crate) fn read(
+    args: &NetworkArgs,
+    threads: Option<usize>,
+    reporter: &mut Reporter,
+) -> Result<(Network, f64)> {
     let began = Instant::now();
-    let read = read_network(&args.source()?, &args.options(), &mut |now| {
+    let pool = Pool::new(threads)?;
+    let read = read_network(&args.source()?, &args.options(), &pool, &mut |now| {
         reporter.reading(now);
         interrupt::go_on()
     });
     reporter.finish();
     let read = read?;
     for note in &read.notes {
-        reporter.say(note);
+        reporter.say(&note.in_notation(Notation::CommandLine));
     }
     let time = began.elapsed().as_secs_f64();
     describe(&read.network, time, reporter);

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use manyview::neighbors::neighbors;
+use manyview::neighbors::neighbors_watched;
 use manyview::parallel::Pool;
-use manyview::result::Finished;
+use manyview::result::ResultFolder;
 use serde::Serialize;
 
 use crate::args::NeighborsArgs;
@@ -27,10 +27,10 @@ struct NearNode<'a> {
 
 pub(crate) fn run(args: &NeighborsArgs) -> Result<()> {
     let pool = Pool::new(args.threads)?;
-    let finished = Finished::open(&args.folder)?;
+    let finished = ResultFolder::open(&args.folder)?;
     let (embedding, nodes) = (&finished.embedding, finished.embedding.nodes());
     let node = nodes.look_up(&args.node)?;
-    let found = neighbors(embedding, &[node as u32], args.count, &pool, &mut |_| interrupt::go_on())?;
+    let found = neighbors_watched(embedding, &[node as u32], args.count, &pool, &mut |_| interrupt::go_on())?;
     let near = |found: &manyview::neighbors::Neighbor| NearNode {
         node: nodes.id(found.node as usize),
         similarity: found.similarity,

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use manyview::comm::Comm;
-use manyview::config::{Kind, Split};
+use manyview::embedding::Kind;
 use manyview::estimate::{Estimate, ExpectedTime, Memory};
 use manyview::memory::{available_bytes, peak_resident_bytes};
-use manyview::message::Notation;
+use manyview::message::{Notation, option};
+use manyview::mnmf::{Mnmf, Split};
 use manyview::result::{RunMemory, RunPeaks};
-use manyview::stages::Progress;
-use manyview::{Config, Error, Network};
+use manyview::{Error, MethodSettings, Model, Network, Progress};
 
 use crate::backend::Ranks;
 use crate::interrupt;
@@ -19,7 +19,7 @@ use crate::ui::{Reporter, about, bytes, plural, print, seconds, thousands};
 /// Says what is expected, or refuses what does not fit.
 pub(super) fn memory_needed(
     network: &Network,
-    config: &Config,
+    model: &Model,
     max_memory: Option<u64>,
     ranks: &Ranks,
     reporter: &Reporter,
@@ -28,45 +28,54 @@ pub(super) fn memory_needed(
     if ranks.size() > 1 {
         // The estimate is that of one process; how ranks share machines is not known here.
         if max_memory.is_some() {
-            return Err(
-                Error::config("--max-memory is for one process; leave it out with several ranks").into()
-            );
+            let sentence =
+                format!("{} applies to one process; leave it out with several ranks", option("max_memory"));
+            return Err(Error::config(sentence).into());
         }
         return Ok(RunMemory { estimated_bytes: None, phases });
     }
     let mut watch = |_: &Progress<'_>| interrupt::go_on();
-    let estimate = config.estimate(network, &mut watch)?;
-    estimate.check(config, network, max_memory, &mut watch)?;
-    let (entries, peak) = (about(estimate.entries()), estimate.memory.peak());
-    reporter.say(&format!("expecting about {entries} entries of proximity and {} of memory", bytes(peak)));
+    let Some(estimate) = model.estimate(network, &mut watch)? else {
+        return Ok(RunMemory { estimated_bytes: None, phases });
+    };
+    estimate.check(network, max_memory, &mut watch)?;
+    let (entries, peak) = (about(estimate.estimate.entries()), estimate.peak());
+    reporter.say(&format!("expecting about {entries} proximity entries and {} of memory", bytes(peak)));
     Ok(RunMemory { estimated_bytes: Some(peak), phases })
 }
 
 /// Prints what would be done.
-pub(super) fn run(network: &Network, config: &Config, max_memory: Option<u64>) -> Result<()> {
+pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>) -> Result<()> {
     let mut watch = |_: &Progress<'_>| interrupt::go_on();
-    let estimate = config.estimate(network, &mut watch)?;
-    let time = estimate.time(config, network, &mut watch)?;
-    let verdict = match estimate.check(config, network, max_memory, &mut watch) {
+    let Some(found) = model.estimate(network, &mut watch)? else {
+        unreachable!("methods without an estimate are refused before")
+    };
+    let verdict = match found.check(network, max_memory, &mut watch) {
         Ok(()) => String::new(),
         Err(Error::TooLarge(sentence)) => {
-            format!("\nThis would be refused: {}\n", sentence.in_notation(Notation::CommandLine))
+            format!("\nThis run would be refused: {}\n", sentence.in_notation(Notation::CommandLine))
         }
         Err(error) => return Err(error.into()),
     };
-    let mut text = views(network, &estimate);
-    text.push_str(&stages(network, config, &time)?);
-    text.push_str(&memory(&estimate.memory, max_memory));
-    let _ = write!(
-        text,
-        "\ntime    about {}: proximity {}, stages {}\n        (rough: stages may need fewer iterations or several \
-         times as many)\n",
-        seconds(time.total()),
-        seconds(time.proximity),
-        seconds(time.total() - time.proximity)
-    );
+    let estimate = &found.estimate;
+    let mut text = views(network, estimate);
+    if let MethodSettings::Mnmf(settings) = &model.settings {
+        let time = estimate.time(settings, network, &found.pool, &mut watch)?;
+        text.push_str(&stages(network, settings, &time)?);
+        text.push_str(&memory(&estimate.memory, max_memory));
+        let _ = write!(
+            text,
+            "\ntime    about {}: proximity {}, stages {}\n        (rough: the number of iterations is not known in \
+             advance)\n",
+            seconds(time.total()),
+            seconds(time.proximity),
+            seconds(time.total() - time.proximity)
+        );
+    } else {
+        text.push_str(&memory(&estimate.memory, max_memory));
+    }
     text.push_str(&verdict);
-    text.push_str("\nNothing was written; without --plan, and with -o DIR, the work is done.\n");
+    text.push_str("\nNothing was written. To run it, use -o DIR instead of --plan.\n");
     print(text)
 }
 
@@ -80,7 +89,8 @@ fn views(network: &Network, estimate: &Estimate) -> String {
         "{:<widest$}  {:>12}  {:>16}  {:>6}  {:>9}",
         "view", "edges", "expected entries", "+-", "of pairs"
     );
-    for (view, expected) in network.views().iter().zip(&estimate.views) {
+    for expected in &estimate.views {
+        let Ok(view) = network.view_named(&expected.name) else { continue };
         let pairs = 100.0 * expected.entries / (nodes as f64 * nodes as f64);
         let _ = writeln!(
             text,
@@ -95,7 +105,7 @@ fn views(network: &Network, estimate: &Estimate) -> String {
     text
 }
 
-fn stages(network: &Network, config: &Config, time: &ExpectedTime) -> Result<String> {
+fn stages(network: &Network, config: &Mnmf, time: &ExpectedTime) -> Result<String> {
     let plan = config.plan(network.views().len())?;
     let mut text = format!("\n{:>5}  {:<9}  {:>9}  {:>8}  split\n", "stage", "kind", "columns", "time");
     for (stage, time) in plan.stages.iter().zip(&time.stages) {

@@ -4,11 +4,10 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::Result;
-use manyview::Config;
+use manyview::Progress;
 use manyview::io::{OutputFolder, write_npz_to};
 use manyview::parallel::Pool;
-use manyview::proximity::{Settings, proximity};
-use manyview::stages::Progress;
+use manyview::proximity::proximity;
 
 use super::read;
 use crate::args::ProximityArgs;
@@ -16,28 +15,26 @@ use crate::interrupt;
 use crate::ui::{Reporter, plural, print, seconds};
 
 pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
-    let mut config = Config { threads: args.threads, ..Config::default() };
-    args.proximity.lay_over(&mut config);
-    config.check()?;
-    let settings = Settings { window: config.window, negative: config.negative, isolated: config.isolated };
-    let pool = Pool::new(config.threads)?;
+    let settings = args.proximity.settings()?;
+    let pool = Pool::new(args.threads)?;
     interrupt::watch_for_it()?;
     // Views are known only after reading; the files they get are checked again then.
     let folder = &args.output.output;
     drop(OutputFolder::prepare(folder, &["nodes.txt"], args.output.force)?);
     let mut reporter = Reporter::new(args.output.quiet);
-    let (network, _) = read(&args.network, &mut reporter)?;
+    let (network, _) = read(&args.network, args.threads, &mut reporter)?;
 
     let files: Vec<String> = network.views().iter().map(|view| format!("{}.npz", view.name)).collect();
     let names: Vec<&str> = files.iter().map(String::as_str).chain(["nodes.txt"]).collect();
     let mut output = OutputFolder::prepare(folder, &names, args.output.force)?;
-    interrupt::writes_to(&output);
+    interrupt::writes_to(output.traces());
     let (nodes, views) = (network.nodes().len(), network.views().len());
     let mut lines = Vec::new();
     for (index, (view, file)) in network.views().iter().zip(&files).enumerate() {
         let began = Instant::now();
         let matrix = proximity::<f32>(view, settings, &pool, &mut |done| {
-            reporter.fitting(&Progress::Proximity { view: &view.name, index, views, done, rows: nodes });
+            let done = (index as f64 + done as f64 / nodes.max(1) as f64) / views as f64;
+            reporter.fitting(&Progress::Working { doing: "proximity", view: Some(&view.name), done });
             interrupt::go_on()
         })?;
         output.write(file, |writer| write_npz_to(writer, &matrix))?;

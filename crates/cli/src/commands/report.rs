@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 use manyview::evaluate::Labels;
 use manyview::parallel::Pool;
-use manyview::result::Finished;
+use manyview::result::ResultFolder;
 
 use crate::args::ReportArgs;
 use crate::interrupt;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     let pool = Pool::new(args.threads)?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.quiet);
-    let finished = Finished::open(&args.folder)?;
+    let finished = ResultFolder::open(&args.folder)?;
     let path = args.output.clone().unwrap_or_else(|| args.folder.join("report.html"));
     let place = Place::prepare(&path, args.force)?;
     let labels = args.labels.as_ref().map(|path| {

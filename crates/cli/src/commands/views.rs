@@ -3,10 +3,8 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use manyview::Config;
 use manyview::overlap::Overlap;
 use manyview::parallel::Pool;
-use manyview::proximity::Settings;
 use manyview::summary::{Summary, ViewSummary, summarize};
 
 use super::read;
@@ -15,14 +13,11 @@ use crate::interrupt;
 use crate::ui::{Reporter, plural, print, thousands};
 
 pub(crate) fn run(args: &ViewsArgs) -> Result<()> {
-    let mut config = Config { threads: args.threads, ..Config::default() };
-    args.proximity.lay_over(&mut config);
-    config.check()?;
-    let settings = Settings { window: config.window, negative: config.negative, isolated: config.isolated };
-    let pool = Pool::new(config.threads)?;
+    let settings = args.proximity.settings()?;
+    let pool = Pool::new(args.threads)?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.quiet);
-    let (network, _) = read(&args.network, &mut reporter)?;
+    let (network, _) = read(&args.network, args.threads, &mut reporter)?;
     let settings = (!args.no_proximity).then_some(settings);
     let summary = summarize(&network, settings, &pool, &mut |done, rows| {
         reporter.proximities(done, rows);

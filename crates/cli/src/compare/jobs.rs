@@ -5,12 +5,12 @@
 //! train in that repeat and from no others. All other rows have one job.
 
 use anyhow::Result;
-use manyview::config::Consensus;
-use manyview::methods::{Group, Method, Model, all_paths, usual_paths};
-use manyview::{Config, Network};
+use manyview::methods::{all_paths, usual_paths};
+use manyview::mnmf::Consensus;
+use manyview::{Group, Method, Mnmf, Model, Network};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Chosen, CompareArgs, Metapaths, Sweep};
+use crate::args::{CompareArgs, Metapaths, Sweep};
 
 /// A row of the tables.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub(super) struct Job {
     pub(super) candidate: Option<String>,
     /// Its folder.
     pub(super) folder: String,
-    pub(super) chosen: Chosen,
+    pub(super) model: Model,
     /// Embed this view alone.
     pub(super) view: Option<usize>,
     /// Learn from the training nodes of this repeat, and measure that repeat alone.
@@ -80,15 +80,15 @@ impl Work {
         }
         let ours = ours(args);
         if wanted(&Method::Mnmf) {
-            work.mnmf(Section::Ours, "mnmf", ours.clone());
+            work.mnmf(Section::Ours, "mnmf", ours.clone(), args);
         }
         if args.ablations {
             ablations(&ours)
                 .into_iter()
-                .for_each(|(title, config)| work.mnmf(Section::Ablations, title, config));
+                .for_each(|(title, config)| work.mnmf(Section::Ablations, title, config, args));
         }
         for &sweep in &args.sweep {
-            work.sweep(sweep, &ours, network.views().len());
+            work.sweep(sweep, &ours, network.views().len(), args);
         }
         Ok(work)
     }
@@ -98,7 +98,7 @@ impl Work {
         self.rows.len() - 1
     }
 
-    fn job(&mut self, row: usize, candidate: Option<String>, chosen: Chosen) -> &mut Job {
+    fn job(&mut self, row: usize, candidate: Option<String>, model: Model) -> &mut Job {
         let section = match self.rows[row].section {
             Section::Ablations => "without-",
             Section::Sweep(setting) => &format!("{setting}-"),
@@ -109,21 +109,22 @@ impl Work {
         // Names that differ in odd characters alone must not share a folder.
         let taken = self.jobs.iter().filter(|job| job.folder == folder).count();
         let folder = if taken == 0 { folder } else { format!("{folder}-{}", self.jobs.len()) };
-        self.jobs.push(Job { row, candidate, folder, chosen, view: None, repeat: None });
+        self.jobs.push(Job { row, candidate, folder, model, view: None, repeat: None });
         self.jobs.last_mut().expect("just pushed")
     }
 
-    fn mnmf(&mut self, section: Section, title: &str, config: Config) {
+    fn mnmf(&mut self, section: Section, title: &str, settings: Mnmf, args: &CompareArgs) {
         let row = self.row(title, section, None);
-        self.job(row, None, Chosen::Mnmf(config));
+        let model = Model { settings: settings.into(), seed: args.seed, threads: args.threads };
+        self.job(row, None, model);
     }
 
     /// A row for each value of a setting. Some numbers of stages need more columns than there are.
-    fn sweep(&mut self, sweep: Sweep, ours: &Config, views: usize) {
+    fn sweep(&mut self, sweep: Sweep, ours: &Mnmf, views: usize, args: &CompareArgs) {
         let (mut unfit, mut why) = (Vec::new(), None);
         for (value, config) in values(sweep, ours) {
             match config.plan(views) {
-                Ok(_) => self.mnmf(Section::Sweep(name(sweep)), &value, config),
+                Ok(_) => self.mnmf(Section::Sweep(name(sweep)), &value, config, args),
                 Err(error) => {
                     unfit.push(value);
                     why.get_or_insert(error);
@@ -137,12 +138,12 @@ impl Work {
     }
 
     fn method(&mut self, method: Method, args: &CompareArgs, network: &Network) -> Result<()> {
-        let model = |own: Value| -> Result<Chosen> {
+        let model = |own: Value| -> Result<Model> {
             let mut values: Map<String, Value> = own.as_object().cloned().unwrap_or_default();
             values.insert("dim".into(), args.dim.into());
             values.insert("seed".into(), args.seed.into());
             values.insert("threads".into(), args.threads.into());
-            Ok(Chosen::Other(Model::new(method, args.preset, &values)?))
+            Ok(Model::with_settings(method, args.preset, &values)?)
         };
         let (section, views) = (Section::Method(method.group()), network.views());
         match method {
@@ -162,8 +163,8 @@ impl Work {
                 self.job(row, None, model(json!({"attention": false}))?);
                 let row = self.row("mve", section, None);
                 for repeat in 0..args.repeats {
-                    let chosen = model(json!({"attention": true}))?;
-                    self.job(row, Some(format!("repeat-{repeat}")), chosen).repeat = Some(repeat);
+                    let learning = model(json!({"attention": true}))?;
+                    self.job(row, Some(format!("repeat-{repeat}")), learning).repeat = Some(repeat);
                 }
             }
             _ if method.group() == Group::Single => {
@@ -192,23 +193,23 @@ fn file_name(name: &str) -> String {
     name.chars().map(plain).collect::<String>().replace("--", "-")
 }
 
-fn ours(args: &CompareArgs) -> Config {
-    Config { dim: args.dim, seed: args.seed, threads: args.threads, ..Config::preset(args.preset) }
+fn ours(args: &CompareArgs) -> Mnmf {
+    Mnmf { dim: args.dim, ..Mnmf::preset(args.preset) }
 }
 
 /// MNMF without one of its parts. Pooled stages have no weights, so the one of equal weights has shared stages, and stands
 /// beside the weighted one.
-fn ablations(ours: &Config) -> [(&'static str, Config); 6] {
+fn ablations(ours: &Mnmf) -> [(&'static str, Mnmf); 6] {
     let stages = ours.stages;
-    let shared = Config { consensus: Consensus::Shared, ..ours.clone() };
+    let shared = Mnmf { consensus: Consensus::Shared, ..ours.clone() };
     [
-        ("no consensus", Config { consensus_stages: Some(0), ..ours.clone() }),
-        ("no unique", Config { consensus_stages: Some(stages), ..ours.clone() }),
-        ("one stage", Config { stages: 1, consensus_stages: Some(1), ..ours.clone() }),
-        ("order swapped", Config { unique_first: true, ..ours.clone() }),
+        ("no consensus", Mnmf { consensus_stages: Some(0), ..ours.clone() }),
+        ("no unique", Mnmf { consensus_stages: Some(stages), ..ours.clone() }),
+        ("one stage", Mnmf { stages: 1, consensus_stages: Some(1), ..ours.clone() }),
+        ("order swapped", Mnmf { unique_first: true, ..ours.clone() }),
         ("shared, weighted", shared.clone()),
         // As gamma falls to 0, all views count alike.
-        ("shared, equal weights", Config { gamma: 0.01, ..shared }),
+        ("shared, equal weights", Mnmf { gamma: 0.01, ..shared }),
     ]
 }
 
@@ -222,23 +223,23 @@ fn name(sweep: Sweep) -> &'static str {
 }
 
 /// The values of the paper's figures, and some more.
-fn values(sweep: Sweep, ours: &Config) -> Vec<(String, Config)> {
-    let whole = |values: &[usize], set: &dyn Fn(usize) -> Config| {
+fn values(sweep: Sweep, ours: &Mnmf) -> Vec<(String, Mnmf)> {
+    let whole = |values: &[usize], set: &dyn Fn(usize) -> Mnmf| {
         values.iter().map(|&value| (value.to_string(), set(value))).collect()
     };
     match sweep {
-        Sweep::Dim => whole(&[32, 64, 128, 256, 512], &|dim| Config { dim, ..ours.clone() }),
+        Sweep::Dim => whole(&[32, 64, 128, 256, 512], &|dim| Mnmf { dim, ..ours.clone() }),
         Sweep::Stages => {
-            whole(&[1, 2, 4, 8, 16, 32], &|stages| Config { stages, consensus_stages: None, ..ours.clone() })
+            whole(&[1, 2, 4, 8, 16, 32], &|stages| Mnmf { stages, consensus_stages: None, ..ours.clone() })
         }
         Sweep::ConsensusStages => {
             let all: Vec<usize> = (0..=ours.stages).collect();
-            whole(&all, &|stages| Config { consensus_stages: Some(stages), ..ours.clone() })
+            whole(&all, &|stages| Mnmf { consensus_stages: Some(stages), ..ours.clone() })
         }
         Sweep::Gamma => {
-            let shared = Config { consensus: Consensus::Shared, ..ours.clone() };
+            let shared = Mnmf { consensus: Consensus::Shared, ..ours.clone() };
             let gammas = [0.05, 0.1, 0.5, 1.5, 2.0, 5.0, 10.0, 50.0];
-            gammas.iter().map(|&gamma| (gamma.to_string(), Config { gamma, ..shared.clone() })).collect()
+            gammas.iter().map(|&gamma| (gamma.to_string(), Mnmf { gamma, ..shared.clone() })).collect()
         }
     }
 }

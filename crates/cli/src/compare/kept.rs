@@ -9,19 +9,19 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use manyview::comm::Local;
 use manyview::evaluate::Labels;
 use manyview::io::OutputFolder;
-use manyview::result::Finished;
-use manyview::{Error, Network};
+use manyview::parallel::Pool;
+use manyview::result::{RankRecord, ResultFolder, RunRecord, SavedResult};
+use manyview::{Error, Fit, Network};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::jobs::Job;
 use super::scores::{Scores, cost_name};
-use crate::args::{Chosen, CompareArgs};
-use crate::commands::embed::write_vectors;
-use crate::commands::fitting::Fitted;
+use crate::args::CompareArgs;
 use crate::interrupt;
 
 /// What a job's folder holds.
@@ -73,12 +73,9 @@ impl Identity {
         labels: &Labels,
         validate: bool,
     ) -> Result<Self> {
-        let (method, mut config) = match &job.chosen {
-            Chosen::Mnmf(config) => ("mnmf", serde_json::to_value(config)?),
-            Chosen::Other(model) => (model.method().name(), serde_json::to_value(model)?),
-        };
-        // Threads change no bit.
-        config.as_object_mut().expect("settings are a struct").remove("threads");
+        let (method, mut config) = (job.model.method().name(), job.model.to_json());
+        // The number of threads does not affect the result.
+        config.remove("threads");
         let costs: Vec<String> = args.c.iter().map(|&cost| cost_name(cost)).collect();
         let labels = key(labels.fingerprint());
         let learned =
@@ -106,7 +103,7 @@ pub(super) enum Found {
     /// Everything.
     Scores(Scores),
     /// The embedding, but not these scores; with the seconds it took.
-    Embedding(Box<Finished>, f64),
+    Embedding(Box<SavedResult>, f64),
     Nothing,
 }
 
@@ -127,7 +124,7 @@ impl Place {
         }
         match self.read::<Measured>("scores.json") {
             Some(measured) if measured.identity == self.identity => Found::Scores(measured.scores),
-            _ => match Finished::open(&self.folder) {
+            _ => match ResultFolder::open(&self.folder) {
                 Ok(finished) => Found::Embedding(Box::new(finished), made.seconds),
                 Err(_) => Found::Nothing,
             },
@@ -139,24 +136,23 @@ impl Place {
     }
 
     /// Writes an embedding and its `run.json`, all or nothing.
-    pub(super) fn keep_embedding(
-        &self,
-        fitted: &Fitted,
-        record: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<()> {
-        let mut output = OutputFolder::prepare(&self.folder, EMBEDDING_FILES, true)?;
+    pub(super) fn keep_embedding(&self, fit: &Fit, command: &str, pool: &Pool) -> Result<()> {
+        let mut output = ResultFolder::create_with(&self.folder, &["made.json"], true)?;
         // A map of an earlier embedding would be taken for one of this.
         let map = self.folder.join("map.npy");
         match fs::remove_file(&map) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => bail!(Error::Io { path: map, cause }),
             _ => {}
         }
-        interrupt::writes_to(&output);
-        write_vectors(&mut output, fitted.embedding(), &[])?;
-        output.write("run.json", |writer| record(writer))?;
+        interrupt::writes_to(output.traces());
+        output.write_vectors(&fit.embedding, pool)?;
+        let ranks = RankRecord::gather(&Local, fit, 0.0, 0.0);
+        let mut record = RunRecord::new(fit, command);
+        record.rank_records = &ranks;
+        output.write_record(&record)?;
         let Identity { version, embedding, .. } = self.identity.clone();
-        let made = Made { version, embedding, seconds: fitted.seconds() };
-        output.write("made.json", |writer| write_json(writer, &made))?;
+        let made = Made { version, embedding, seconds: fit.seconds.total };
+        output.write_extra("made.json", |writer| write_json(writer, &made))?;
         output.commit()?;
         Ok(())
     }
@@ -164,7 +160,7 @@ impl Place {
     /// Writes the scores, all or nothing.
     pub(super) fn keep(&self, scores: &Scores) -> Result<()> {
         let mut output = OutputFolder::prepare(&self.folder, &["scores.json"], true)?;
-        interrupt::writes_to(&output);
+        interrupt::writes_to(output.traces());
         let measured = Measured { identity: self.identity.clone(), scores: scores.clone() };
         output.write("scores.json", |writer| write_json(writer, &measured))?;
         output.commit()?;

@@ -19,15 +19,14 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use manyview::evaluate::{ClassifySettings, Labels};
 use manyview::io::{OutputFolder, read_npy, write_npy};
-use manyview::layout::layout;
+use manyview::layout::layout_watched;
 use manyview::overlap::{Overlap, overlaps};
 use manyview::parallel::Pool;
-use manyview::result::Finished;
-use manyview::{Config, Embedding, Error, Network};
+use manyview::result::ResultFolder;
+use manyview::{Embedding, Error, Mnmf, Model, Network};
 
 use crate::args::CompareArgs;
-use crate::commands::fitting::{self, Taken};
-use crate::commands::{command_line, read, tell_unknown, tell_unlabeled};
+use crate::commands::{command_line, fit, read, tell_unknown, tell_unlabeled};
 use crate::interrupt;
 use crate::ui::{Reporter, plural, print, seconds};
 use jobs::{Job, Section, Work};
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let measuring = check(args)?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.quiet).without_stages();
-    let (network, _) = read(&args.network, &mut reporter)?;
+    let (network, _) = read(&args.network, args.threads, &mut reporter)?;
     let labels = Labels::open(&args.labels, network.nodes())?;
     tell_unlabeled(&labels, &reporter);
     tell_unknown(&labels, &args.labels, "network", &reporter);
@@ -56,14 +55,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         return Err(Error::network(sentence).into());
     }
     // What is wrong with shares and labels is said before the first method, not after the last.
-    let notes = measuring.label_notes(&labels)?;
+    let notes: Vec<String> = measuring.label_notes(&labels)?.iter().map(ToString::to_string).collect();
     let work = Work::of(args, &network)?;
     notes.iter().chain(&work.left_out).for_each(|note| reporter.say(&format!("note: {note}")));
     if !args.force {
         foreign::refuse(&args.output, &work, &network)?;
     }
     let output = OutputFolder::prepare(&args.output, &FILES, true)?;
-    interrupt::writes_to(&output);
+    interrupt::writes_to(output.traces());
     let pool = Pool::new(args.threads)?;
     let overlap = overlaps(&network, &pool);
     let mut comparison = Comparison { args, network, labels, notes, overlap, pool, reporter };
@@ -77,7 +76,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
 
 /// Refuses what makes no sense before a large file is read; returns how all are measured, at any C.
 fn check(args: &CompareArgs) -> Result<ClassifySettings> {
-    Config { dim: args.dim, threads: args.threads, ..Config::default() }.check()?;
+    let settings = Mnmf { dim: args.dim, ..Mnmf::default() }.into();
+    Model { settings, seed: args.seed, threads: args.threads }.check()?;
     let (train, repeats, seed) = (args.train.clone(), args.repeats, args.seed);
     let measuring = ClassifySettings { train, repeats, seed, ..ClassifySettings::default() };
     measuring.check()?;
@@ -205,20 +205,17 @@ impl Comparison<'_> {
     /// Embeds and writes what `manyview embed` writes.
     fn embed(&mut self, job: &Job, own: Option<&Network>, place: &Place) -> Result<(Embedding, f64)> {
         let network = own.unwrap_or(&self.network);
-        job.chosen.check()?;
-        fitting::check_memory(&job.chosen, network, None)?;
+        job.model.check()?;
+        fit::check_memory(&job.model, network, None)?;
         let CompareArgs { train, seed, .. } = self.args;
         let seen = job.repeat.map(|repeat| training(train, *seed, &self.labels, repeat)).transpose()?;
-        let began = Instant::now();
-        let fitted = fitting::fit(&job.chosen, network, seen.as_ref(), &mut self.reporter)?;
-        let overlap: &[Overlap] = if own.is_some() { &[] } else { &self.overlap };
-        let taken = Taken { read: 0.0, write: 0.0, total: began.elapsed().as_secs_f64() };
-        place.keep_embedding(&fitted, |writer| {
-            fitted.write_record(writer, &command_line(), &job.chosen, network, overlap, taken)
-        })?;
+        let mut fitted = fit::fit(&job.model, network, seen.as_ref(), &mut self.reporter)?;
+        if own.is_none() {
+            fitted.overlap.clone_from(&self.overlap);
+        }
+        place.keep_embedding(&fitted, &command_line(), &self.pool)?;
         self.keeps_something();
-        let took = fitted.seconds();
-        Ok((fitted.into_embedding(), took))
+        Ok((fitted.embedding, fitted.seconds.total))
     }
 
     /// A map for each method; where there is a choice, of the candidate that validates best. One that cannot be drawn
@@ -257,9 +254,9 @@ impl Comparison<'_> {
         {
             return Ok(kept.values.chunks_exact(2).map(pair).collect());
         }
-        let finished = Finished::open(folder)?;
+        let finished = ResultFolder::open(folder)?;
         let reporter = &mut self.reporter;
-        let places = layout(&finished.embedding, self.args.seed, &self.pool, &mut |step| {
+        let places = layout_watched(&finished.embedding, self.args.seed, &self.pool, &mut |step| {
             reporter.laying_out(step);
             interrupt::go_on()
         })?;

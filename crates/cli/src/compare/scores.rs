@@ -3,7 +3,8 @@
 use anyhow::Result;
 use manyview::Embedding;
 use manyview::evaluate::{
-    Classification, ClassifySettings, ClusterSettings, Cost, Labels, Step, Vectors, classify, cluster,
+    Classification, ClassifySettings, ClusterSettings, Cost, Labels, Step, Vectors, classify_watched,
+    cluster_watched,
 };
 use manyview::parallel::Pool;
 use serde::{Deserialize, Serialize};
@@ -73,7 +74,7 @@ impl Scores {
                 validate,
                 ..ClassifySettings::default()
             };
-            let found = classify(&vectors, labels, &settings, pool, &mut |step: Step| {
+            let found = classify_watched(&vectors, labels, &settings, pool, &mut |step: Step| {
                 reporter.evaluating(step, "splits");
                 interrupt::go_on()
             })?;
@@ -85,13 +86,13 @@ impl Scores {
         if repeat.is_none() && !labels.is_multi_label() {
             let settings =
                 ClusterSettings { repeats: args.repeats, seed: args.seed, ..ClusterSettings::default() };
-            let found = cluster(&vectors, labels, &settings, pool, &mut |step: Step| {
+            let found = cluster_watched(&vectors, labels, &settings, pool, &mut |step: Step| {
                 reporter.evaluating(step, "runs of k-means");
                 interrupt::go_on()
             })?;
             scores.nmi = found.runs.iter().map(|run| run.nmi).collect();
             scores.ami = found.runs.iter().map(|run| run.ami).collect();
-            scores.notes.extend(found.notes);
+            scores.notes.extend(found.notes.iter().map(ToString::to_string));
         }
         Ok(scores)
     }
@@ -123,10 +124,7 @@ impl Scores {
 
 /// A C as the tables name it.
 pub(super) fn cost_name(cost: Cost) -> String {
-    match cost {
-        Cost::Fixed(cost) => cost.to_string(),
-        Cost::Auto => "auto".into(),
-    }
+    cost.to_string()
 }
 
 /// The same in a sentence about C.

@@ -252,7 +252,7 @@ fn gain(lines: &[Line], columns: usize) -> Option<Vec<Option<f64>>> {
 
 #[cfg(test)]
 mod tests {
-    use manyview::methods::Group;
+    use manyview::Group;
 
     use super::*;
     use crate::compare::scores::CostScores;

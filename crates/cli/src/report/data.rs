@@ -4,12 +4,12 @@
 //! With ten neighbors and six views that is about 250 bytes a node, and nothing finer could be seen.
 
 use anyhow::Result;
-use manyview::layout::layout;
-use manyview::neighbors::{Neighbor, neighbors};
+use manyview::layout::layout_watched;
+use manyview::method::{StageRecord, ViewRecord};
+use manyview::neighbors::{Neighbor, neighbors_watched};
 use manyview::overlap::Overlap;
 use manyview::parallel::Pool;
-use manyview::result::{Finished, FinishedRun};
-use manyview::stages::{StageRecord, ViewRecord};
+use manyview::result::{SavedResult, SavedRun};
 use manyview::{Embedding, Error};
 use serde::Serialize;
 
@@ -98,7 +98,7 @@ struct RunNetwork<'a> {
 /// Computes everything; the long parts are the neighbors and the map.
 pub(super) fn compute<'a>(
     title: &'a str,
-    finished: &'a Finished,
+    finished: &'a SavedResult,
     extras: &'a Extras,
     seed: u64,
     pool: &Pool,
@@ -106,13 +106,13 @@ pub(super) fn compute<'a>(
 ) -> Result<Page<'a>> {
     let embedding = &finished.embedding;
     let all: Vec<u32> = (0..embedding.rows() as u32).collect();
-    let mut near = neighbors(embedding, &all, NEIGHBORS, pool, &mut |done| {
+    let mut near = neighbors_watched(embedding, &all, NEIGHBORS, pool, &mut |done| {
         reporter.neighbors(done, all.len());
         interrupt::go_on()
     })?;
     // The page shows who is alike; vectors with both signs also have neighbors that are not.
     near.iter_mut().for_each(|near| near.retain(|neighbor| neighbor.similarity > 0.0));
-    let places = layout(embedding, seed, pool, &mut |step| {
+    let places = layout_watched(embedding, seed, pool, &mut |step| {
         reporter.laying_out(step);
         interrupt::go_on()
     })?;
@@ -136,7 +136,7 @@ pub(super) fn compute<'a>(
     })
 }
 
-fn run(run: &FinishedRun) -> Run<'_> {
+fn run(run: &SavedRun) -> Run<'_> {
     Run {
         version: &run.version,
         command: &run.command,
@@ -144,7 +144,7 @@ fn run(run: &FinishedRun) -> Run<'_> {
         config: &run.config,
         network: RunNetwork { views: &run.network.views, overlap: &run.network.overlap },
         stages: &run.stages,
-        warnings: run.warnings.iter().cloned().chain(run.scale_note()).collect(),
+        warnings: run.warnings.iter().cloned().chain(run.scale_note().map(|note| note.to_string())).collect(),
         seconds: run.seconds,
         threads: run.threads,
         peak_memory_bytes: run.peak_memory_bytes,
@@ -169,8 +169,8 @@ struct Origins<'a> {
 }
 
 impl<'a> Origins<'a> {
-    fn new(finished: &'a Finished) -> Self {
-        let Finished { embedding, run } = finished;
+    fn new(finished: &'a SavedResult) -> Self {
+        let SavedResult { embedding, run } = finished;
         let views = run.network.views.iter().map(|view| view.name.as_str());
         let mut sources: Vec<&str> = std::iter::once("consensus").chain(views).collect();
         if embedding.parts().is_empty() {

@@ -1,7 +1,7 @@
 //! What the page says about labels and clusters.
 
 use anyhow::Result;
-use manyview::evaluate::kmeans::{MAX_ITER, kmeans};
+use manyview::evaluate::kmeans::{KmeansSettings, kmeans_watched};
 use manyview::evaluate::{self, ClassifySettings, ClusterSettings, Summary, Vectors};
 use manyview::message::Notation;
 use manyview::parallel::Pool;
@@ -31,7 +31,8 @@ pub(crate) fn evaluation(
 ) -> Result<Extras> {
     let vectors = Vectors::try_from(embedding)?;
     let k = labels.map_or(CLUSTERS, |labels| labels.names().len()).min(vectors.rows());
-    let found = kmeans(&vectors, k, RESTARTS, MAX_ITER, seed, pool, &mut |step| {
+    let settings = KmeansSettings { restarts: RESTARTS, seed, ..KmeansSettings::new(k) };
+    let found = kmeans_watched(&vectors, &settings, pool, &mut |step| {
         reporter.evaluating(step, "runs of k-means");
         interrupt::go_on()
     })?;
@@ -64,7 +65,7 @@ fn classification(
     reporter: &mut Reporter,
 ) -> Result<ScoreTable, Error> {
     let settings = ClassifySettings { repeats: REPEATS, seed, ..ClassifySettings::default() };
-    let found = evaluate::classify(vectors, labels, &settings, pool, &mut |step| {
+    let found = evaluate::classify_watched(vectors, labels, &settings, pool, &mut |step| {
         reporter.evaluating(step, "splits");
         interrupt::go_on()
     })?;
@@ -92,7 +93,7 @@ fn clustering(
 ) -> Result<ScoreTable, Error> {
     let settings =
         ClusterSettings { repeats: REPEATS, restarts: RESTARTS, seed, ..ClusterSettings::default() };
-    let found = evaluate::cluster(vectors, labels, &settings, pool, &mut |step| {
+    let found = evaluate::cluster_watched(vectors, labels, &settings, pool, &mut |step| {
         reporter.evaluating(step, "runs of k-means");
         interrupt::go_on()
     })?;

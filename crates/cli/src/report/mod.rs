@@ -18,7 +18,7 @@ use anyhow::Result;
 use manyview::Error;
 use manyview::io::OutputFolder;
 use manyview::parallel::Pool;
-use manyview::result::Finished;
+use manyview::result::SavedResult;
 use serde::Serialize;
 use std::io::Write;
 
@@ -94,7 +94,7 @@ impl Place {
         let name = name.to_string_lossy().into_owned();
         let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
         let folder = OutputFolder::prepare(parent, &[&name], force)?;
-        interrupt::writes_to(&folder);
+        interrupt::writes_to(folder.traces());
         Ok(Place { folder, name })
     }
 
@@ -112,7 +112,7 @@ pub(crate) struct Written {
 /// Computes the page of a result and writes it.
 pub(crate) fn write(
     title: &str,
-    finished: &Finished,
+    finished: &SavedResult,
     extras: &Extras,
     seed: u64,
     mut place: Place,

@@ -5,10 +5,10 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use manyview::config::Kind;
+use manyview::embedding::Kind;
 use manyview::io::Reading;
-use manyview::stages::{Progress, StageRecord};
-use manyview::{evaluate, layout, methods};
+use manyview::method::{Progress, StageRecord};
+use manyview::{evaluate, layout};
 
 use super::{plural, seconds};
 
@@ -101,9 +101,10 @@ impl Reporter {
 
     pub(crate) fn fitting(&mut self, now: &Progress<'_>) {
         match *now {
-            Progress::Proximity { view, index, views, done, rows } => {
-                let share = (index as f64 + done as f64 / rows.max(1) as f64) / views as f64;
-                self.advance(Phase::Proximity, share, || format!("view {view}, row {done} of {rows}"));
+            Progress::Working { doing, view, done } => {
+                let phase = if doing == Phase::Proximity.name() { Phase::Proximity } else { Phase::Method };
+                let view = view.map(|view| format!(", view {view}")).unwrap_or_default();
+                self.advance(phase, done, || format!("{doing}{view}"));
             }
             Progress::Iteration { stage, stages, kind, view, iteration, error, done } => {
                 let view = view.map(|view| format!(" {view}")).unwrap_or_default();
@@ -114,19 +115,14 @@ impl Reporter {
                     )
                 });
             }
-            Progress::Finished(record) => {
+            Progress::StageFinished(record) => {
                 if self.stage.last().is_some_and(|last| last.stage != record.stage) {
                     self.tell_stage();
                 }
                 self.stage.push(record.clone());
             }
+            _ => {}
         }
-    }
-
-    /// How far a method other than MNMF is.
-    pub(crate) fn learning(&mut self, now: &methods::Progress<'_>) {
-        let view = now.view.map(|view| format!(", view {view}")).unwrap_or_default();
-        self.advance(Phase::Method, now.done, || format!("{}{view}", now.doing));
     }
 
     /// Proximities of all views together, by rows.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use manyview::config::Kind;
-use manyview::stages::StageRecord;
+use manyview::embedding::{Kind, Part};
+use manyview::method::StageRecord;
 
 /// Columns of the table before those of the views.
 const FIXED: usize = 37;
@@ -71,6 +71,21 @@ fn shortened(name: &str, width: usize) -> String {
         return name.to_owned();
     }
     name.chars().take(width - 1).chain(['…']).collect()
+}
+
+/// Which columns belong to which view; empty when all columns belong to all views.
+pub(crate) fn part_table(parts: &[Part]) -> String {
+    if parts.len() < 2 {
+        return String::new();
+    }
+    let name = |part: &Part| part.view.clone().unwrap_or_else(|| "all views".into());
+    let widest = parts.iter().map(|part| name(part).chars().count()).max().unwrap_or(0);
+    let mut text = format!("{:<widest$}  columns\n", "view");
+    for part in parts {
+        let (view, columns) = (name(part), &part.columns);
+        text.push_str(&format!("{view:<widest$}  {}-{}\n", columns.start, columns.end - 1));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -169,7 +169,7 @@ fn labels_that_do_not_fit_are_told_and_recorded() {
     for words in [
         format!("{unlabeled} nodes have no label"),
         "labels.tsv: 1 id is no node of the network and left out".into(),
-        "note: class \"rare\" has one node: it trains and is never tested".into(),
+        "note: class \"rare\" has one node, which is always used for training".into(),
     ] {
         assert_eq!(run.err.matches(&words).count(), 1, "{words}: {}", run.err);
     }
@@ -384,7 +384,7 @@ fn bad_input_gets_a_sentence() {
         ("compare net --labels net/labels.tsv -o c --train 2", 2, "train = 2"),
         ("compare net --labels net/labels.tsv -o c --dim 0", 2, "dim = 0"),
         ("compare net --labels net/labels.tsv -o c --methods x", 2, "possible values"),
-        ("compare net --labels net/labels.tsv -o c --c 0", 2, "neither a number above 0 nor auto"),
+        ("compare net --labels net/labels.tsv -o c --c 0", 2, "must be a number greater than 0, or auto"),
         ("compare net --labels one.tsv -o c --methods netmf-sum", 1, "two classes or more"),
         ("compare net --labels net/labels.tsv", 2, "--output"),
     ] {

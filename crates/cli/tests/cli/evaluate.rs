@@ -164,7 +164,7 @@ fn a_class_of_one_node_is_said() {
     place.write("labels.tsv", labels(0..59, 2) + "n59\trare\n");
     let run = place.done("evaluate classify v --labels labels.tsv --repeats 1");
     assert!(
-        run.err.contains("note: class \"rare\" has one node: it trains and is never tested"),
+        run.err.contains("note: class \"rare\" has one node, which is always used for training"),
         "{}",
         run.err
     );
@@ -219,25 +219,25 @@ fn bad_vectors_get_a_sentence() {
 fn settings_that_make_no_sense_get_a_sentence() {
     let place = corners();
     for (options, words) in [
-        ("--train 0", "train = 0 is not a share between 0 and 1"),
-        ("--train 0.5,1.2", "train = 1.2 is not a share"),
-        ("--train -0.5", "train = -0.5 is not a share"),
+        ("--train 0", "--train 0 must be a fraction between 0 and 1"),
+        ("--train 0.5,1.2", "--train 1.2 must be a fraction"),
+        ("--train -0.5", "--train -0.5 must be a fraction"),
         ("--train 0.03", "leaves some of the 3 classes without a training node; use 0.05 or more"),
         ("--train 0.999", "leaves none to test"),
-        ("--repeats 0", "repeats = 0"),
+        ("--repeats 0", "--repeats 0 must be at least 1"),
         ("--c 0", "expected a number above 0, or auto"),
         ("--c many", "expected a number above 0, or auto"),
-        ("--max-iter 0", "max_iter = 0"),
+        ("--max-iter 0", "--max-iter 0 must be at least 1"),
         ("--threads 0", "--threads 0 must be at least 1"),
     ] {
         let line = format!("evaluate classify v --labels labels.tsv --predictions said.jsonl {options}");
         place.fails(&line, 2, &[words]);
     }
     for (options, words) in [
-        ("--k 61", "k = 61 clusters of 60 nodes; give at most as many as nodes"),
-        ("--k 0", "k = 0"),
-        ("--restarts 0", "restarts = 0"),
-        ("--repeats 0", "repeats = 0"),
+        ("--k 61", "--k 61 exceeds the number of nodes; use at most 60"),
+        ("--k 0", "--k 0 must be at least 1"),
+        ("--restarts 0", "--restarts 0 must be at least 1"),
+        ("--repeats 0", "--repeats 0 must be at least 1"),
         ("--average both", "possible values"),
     ] {
         place.fails(
@@ -248,10 +248,10 @@ fn settings_that_make_no_sense_get_a_sentence() {
     }
     place.write("net.tsv", super::support::CALLS);
     for (options, words) in [
-        ("--hide 0", "hide = 0 is not a share"),
-        ("--hide 1.5", "hide = 1.5 is not a share"),
+        ("--hide 0", "--hide 0 must be a fraction"),
+        ("--hide 1.5", "--hide 1.5 must be a fraction"),
         ("--of mails", "there is no view \"mails\"; the views are net"),
-        ("--repeats 0", "repeats = 0"),
+        ("--repeats 0", "--repeats 0 must be at least 1"),
         ("--score best", "possible values"),
     ] {
         place.fails(&format!("evaluate links net.tsv {options}"), 2, &[words]);
@@ -268,7 +268,7 @@ fn settings_that_make_no_sense_get_a_sentence() {
 fn a_fit_that_does_not_converge_is_a_note() {
     let place = corners();
     let run = place.done("evaluate classify v --labels labels.tsv --max-iter 1 --c 100");
-    assert!(run.err.contains("fits did not converge within max_iter = 1"), "{}", run.err);
+    assert!(run.err.contains("fits did not converge within --max-iter 1"), "{}", run.err);
 }
 
 #[test]

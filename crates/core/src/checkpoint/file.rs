@@ -16,8 +16,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Identity;
-use crate::config::Consensus;
-use crate::stages::Piece;
+use crate::mnmf::Consensus;
+use crate::piece::Piece;
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Dense;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::config::Config;
+use crate::mnmf::Mnmf;
 use manyview_base::random::mix_words;
 use manyview_data::network::Network;
 
@@ -25,8 +25,10 @@ struct ViewIdentity {
 
 impl Identity {
     /// The identity of a fit with these settings. The number of threads is no part of it: it changes no bit.
-    pub fn of(config: &Config, network: &Network) -> Self {
-        let config = Config { threads: None, ..config.resolved(network.views().len()) };
+    pub fn of(settings: &Mnmf, seed: u64, network: &Network) -> Self {
+        let mut config = serde_json::to_value(settings.resolved(network.views().len()))
+            .expect("settings are plain values");
+        config["seed"] = seed.into();
         let view = |view: &manyview_data::network::View| ViewIdentity {
             name: view.name.clone(),
             directed: view.directed,
@@ -35,7 +37,7 @@ impl Identity {
         let ids = network.nodes().iter().map(manyview_base::random::text_key);
         Identity {
             program: env!("CARGO_PKG_VERSION").into(),
-            config: serde_json::to_value(config).expect("settings are plain values"),
+            config,
             nodes: mix_words(ids),
             views: network.views().iter().map(view).collect(),
         }
@@ -85,15 +87,16 @@ mod tests {
 
     #[test]
     fn differences_are_named() {
-        let base = Identity::of(&Config::default(), &network(1.0, "c"));
-        let threads = Config { threads: Some(7), ..Config::default() };
-        assert_eq!(base.difference(&Identity::of(&threads, &network(1.0, "c"))), None);
-        let gamma = Config { gamma: 2.0, ..Config::default() };
-        let words = base.difference(&Identity::of(&gamma, &network(1.0, "c"))).unwrap();
+        let base = Identity::of(&Mnmf::default(), 0, &network(1.0, "c"));
+        assert_eq!(base.difference(&Identity::of(&Mnmf::default(), 0, &network(1.0, "c"))), None);
+        let words = base.difference(&Identity::of(&Mnmf::default(), 7, &network(1.0, "c"))).unwrap();
+        assert_eq!(words, "its seed was 7, now it is 0");
+        let gamma = Mnmf { gamma: 2.0, ..Mnmf::default() };
+        let words = base.difference(&Identity::of(&gamma, 0, &network(1.0, "c"))).unwrap();
         assert_eq!(words, "its gamma was 2.0, now it is 5.0");
-        let words = base.difference(&Identity::of(&Config::default(), &network(2.0, "c"))).unwrap();
+        let words = base.difference(&Identity::of(&Mnmf::default(), 0, &network(2.0, "c"))).unwrap();
         assert_eq!(words, "the edges of view \"calls\" were others");
-        let words = base.difference(&Identity::of(&Config::default(), &network(1.0, "d"))).unwrap();
+        let words = base.difference(&Identity::of(&Mnmf::default(), 0, &network(1.0, "d"))).unwrap();
         assert_eq!(words, "its nodes were others, or in another order");
         let older = Identity { program: "0.0.1".into(), ..base.clone() };
         assert!(base.difference(&older).unwrap().contains("version 0.0.1"));
@@ -102,7 +105,7 @@ mod tests {
     #[test]
     fn an_identity_survives_the_disk() {
         let identity =
-            Identity::of(&Config { tol: 1e-7, gamma: 0.1, ..Config::default() }, &network(0.3, "c"));
+            Identity::of(&Mnmf { tol: 1e-7, gamma: 0.1, ..Mnmf::default() }, 0, &network(0.3, "c"));
         let text = serde_json::to_string(&identity).unwrap();
         assert_eq!(serde_json::from_str::<Identity>(&text).unwrap().difference(&identity), None);
     }

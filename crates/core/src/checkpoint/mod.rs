@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub use identity::Identity;
 
 use crate::comm::{self, Comm};
-use crate::stages::Piece;
+use crate::piece::Piece;
 use file::Damage;
 use manyview_base::error::{Error, Result};
 use manyview_data::io::write_atomic;

@@ -1,10 +1,13 @@
 //! The refusal of work that will not fit, with settings that will.
 
 use super::{Estimate, Memory};
-use crate::config::Config;
-use crate::stages::Observer;
+use crate::method::Observer;
+use crate::mnmf::Mnmf;
+use crate::proximity;
 use manyview_base::error::{Error, Result};
 use manyview_base::memory::available_bytes;
+use manyview_base::message::{option, option_value};
+use manyview_base::parallel::Pool;
 use manyview_data::network::Network;
 
 /// Values of `negative` that people type.
@@ -21,9 +24,10 @@ impl Estimate {
     /// those are looked for.
     pub fn check(
         &self,
-        config: &Config,
+        config: &Mnmf,
         network: &Network,
         max_memory: Option<u64>,
+        pool: &Pool,
         observer: &mut Observer<'_>,
     ) -> Result<()> {
         let (peak, available) = (self.memory.peak(), available_bytes());
@@ -32,10 +36,14 @@ impl Estimate {
             return Ok(());
         }
         let given = max_memory.is_some_and(|given| given <= available.unwrap_or(u64::MAX));
-        let whose = if given { "that --max-memory allows" } else { "that this machine has available" };
-        let mut ways = self.smaller_settings(config, network, limit, observer)?;
+        let whose = if given {
+            format!("that {} allows", option("max_memory"))
+        } else {
+            "that this machine has available".into()
+        };
+        let mut ways = self.smaller_settings(config, network, limit, pool, observer)?;
         if given && available.is_none_or(|available| peak < available) {
-            ways.push(format!("--max-memory {}", size(peak)));
+            ways.push(option_value("max_memory", size(peak)).to_string());
         } else if ways.is_empty() {
             ways.push("a machine with more memory".into());
         }
@@ -50,12 +58,13 @@ impl Estimate {
     /// Single settings with which the work would fit.
     fn smaller_settings(
         &self,
-        config: &Config,
+        config: &Mnmf,
         network: &Network,
         limit: u64,
+        pool: &Pool,
         observer: &mut Observer<'_>,
     ) -> Result<Vec<String>> {
-        let peak = |config: &Config, entries: &[f64], threads: usize| {
+        let peak = |config: &Mnmf, entries: &[f64], threads: usize| {
             let plan = config.plan(entries.len()).ok()?;
             let memory = Memory::of(config, &plan, network, entries, threads, self.memory.read);
             Some(memory.peak()).filter(|&peak| peak <= limit)
@@ -64,9 +73,9 @@ impl Estimate {
         let mut ways = Vec::new();
 
         let enough = FEWEST_ENTRIES * network.nodes().len() as f64;
-        let higher = ROUND.into_iter().filter(|&negative| negative > config.negative);
+        let higher = ROUND.into_iter().filter(|&negative| negative > config.proximity.negative);
         let fitting = higher.map(|negative| {
-            let at = |view: &super::ViewEstimate| view.entries_at(negative / config.negative);
+            let at = |view: &super::ViewEstimate| view.entries_at(negative / config.proximity.negative);
             (negative, self.views.iter().map(at).collect::<Vec<f64>>())
         });
         let fitting = fitting.filter(|(_, entries)| {
@@ -76,35 +85,40 @@ impl Estimate {
             peak(config, &entries, self.threads).map(|peak| (negative, peak))
         });
         if let Some((negative, peak)) = first {
-            ways.push(format!("--negative {negative} (about {})", gigabytes(peak)));
+            ways.push(format!("{} (about {})", option_value("negative", negative), gigabytes(peak)));
         }
         for window in [3, 2, 1] {
-            if window >= config.window || self.memory.read.is_some_and(|read| read > limit) {
+            if window >= config.proximity.window || self.memory.read.is_some_and(|read| read > limit) {
                 continue;
             }
-            let narrower = Config { window, ..config.clone() };
-            let estimate = narrower.estimate(network, observer)?;
+            let near = proximity::Settings { window, ..config.proximity };
+            let narrower = Mnmf { proximity: near, ..config.clone() };
+            let estimate = narrower.estimate(network, pool, observer)?;
             if estimate.memory.peak() <= limit && estimate.views.iter().all(|view| view.entries > 0.0) {
-                ways.push(format!("--window {window} (about {})", gigabytes(estimate.memory.peak())));
+                ways.push(format!(
+                    "{} (about {})",
+                    option_value("window", window),
+                    gigabytes(estimate.memory.peak())
+                ));
                 break;
             }
         }
         let fewer = (1..self.threads).rev().find_map(|threads| Some((threads, peak(config, &now, threads)?)));
         if let Some((threads, peak)) = fewer {
-            ways.push(format!("--threads {threads} (about {})", gigabytes(peak)));
+            ways.push(format!("{} (about {})", option_value("threads", threads), gigabytes(peak)));
         }
         let halves = (1..=4).map(|times| config.dim >> times).filter(|&dim| dim >= 16);
         let narrower = halves
             .into_iter()
-            .find_map(|dim| Some((dim, peak(&Config { dim, ..config.clone() }, &now, self.threads)?)));
+            .find_map(|dim| Some((dim, peak(&Mnmf { dim, ..config.clone() }, &now, self.threads)?)));
         if let Some((dim, peak)) = narrower {
-            ways.push(format!("--dim {dim} (about {})", gigabytes(peak)));
+            ways.push(format!("{} (about {})", option_value("dim", dim), gigabytes(peak)));
         }
         Ok(ways)
     }
 }
 
-/// A size that `--max-memory` takes, with a little room.
+/// A size for `max_memory`, with a little room.
 fn size(bytes: u64) -> String {
     format!("{}M", (bytes as f64 * 1.05 / 1e6).ceil())
 }

@@ -1,8 +1,9 @@
 //! How many bytes each phase holds at most, as a sum over what is alive in it.
 
-use crate::config::{Config, Consensus, Init, Kind, Plan, Stage};
+use crate::mnmf::{Consensus, Init, Mnmf, Plan, Stage};
 use crate::proximity::{TOGETHER, goes_out};
 use manyview_base::linalg::{Dense, tile_bytes};
+use manyview_data::embedding::Kind;
 use manyview_data::network::{Network, View};
 
 /// The program itself, and what each of its threads takes (measured).
@@ -39,7 +40,7 @@ impl Memory {
     }
 
     pub(super) fn of(
-        config: &Config,
+        config: &Mnmf,
         plan: &Plan,
         network: &Network,
         entries: &[f64],
@@ -93,7 +94,7 @@ fn block_bytes(nodes: f64, entries: f64) -> f64 {
 }
 
 /// U, every V and the numerators; the buffer in which U is gathered comes when the numerators have gone.
-fn factor_bytes(config: &Config, stage: &Stage, nodes: f64, views: usize, workers: f64) -> f64 {
+fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers: f64) -> f64 {
     let pooled = config.consensus == Consensus::Pooled && views > 1;
     let targets = match stage.kind {
         Kind::Consensus if !pooled => views,

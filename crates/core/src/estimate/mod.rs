@@ -15,9 +15,10 @@ use std::ops::ControlFlow;
 pub use bytes::Memory;
 pub use time::{ExpectedTime, StageTime};
 
-use crate::config::{Config, Isolated};
+use crate::method::{Observer, Progress};
+use crate::mnmf::Mnmf;
+use crate::proximity::Isolated;
 use crate::proximity::{self, STEP, STEPS, TOGETHER};
-use crate::stages::{Observer, Progress};
 use manyview_base::error::Result;
 use manyview_base::memory::peak_resident_bytes;
 use manyview_base::parallel::Pool;
@@ -71,21 +72,20 @@ impl Estimate {
     }
 }
 
-impl Config {
-    /// Estimates what [`Config::fit`] will need for a network, in a small share of its time.
+impl Mnmf {
+    /// Estimates what [`Mnmf::fit`] will need for a network, in a small share of its time.
     ///
     /// The observer hears of it as of rows of proximity. Library users are free to ignore the answer; the fit
     /// itself never refuses.
-    pub fn estimate(&self, network: &Network, observer: &mut Observer<'_>) -> Result<Estimate> {
+    pub fn estimate(&self, network: &Network, pool: &Pool, observer: &mut Observer<'_>) -> Result<Estimate> {
         let plan = self.plan(network.views().len())?;
-        let pool = Pool::new(self.threads)?;
         let mut views = Vec::new();
         for (index, view) in network.views().iter().enumerate() {
-            let mut watch = |done, rows| {
-                let views = network.views().len();
-                observer(&Progress::Proximity { view: &view.name, index, views, done, rows })
+            let mut watch = |done: usize, rows: usize| {
+                let done = (index as f64 + done as f64 / rows.max(1) as f64) / network.views().len() as f64;
+                observer(&Progress::Working { doing: "estimate", view: Some(&view.name), done })
             };
-            views.push(self.estimate_view(view, &pool, &mut watch)?);
+            views.push(self.estimate_view(view, pool, &mut watch)?);
         }
         let entries: Vec<f64> = views.iter().map(|view| view.entries).collect();
         let threads = pool.threads();
@@ -99,8 +99,8 @@ impl Config {
         pool: &Pool,
         watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<ViewEstimate> {
-        let settings = self.proximity_settings();
-        let strata = Strata::of(view, self.window);
+        let settings = self.proximity;
+        let strata = Strata::of(view, self.proximity.window);
         let all = strata.picks.len();
         let mut watch = |groups: usize| watch((groups * TOGETHER).min(all), all);
         let sample = proximity::sample(view, settings, &strata.picks, pool, &mut watch)?;
@@ -114,8 +114,8 @@ impl Config {
             totals.push(size * counts.iter().map(|&count| f64::from(count)).sum::<f64>());
         }
         let volume: f64 = view.adjacency.values().iter().sum();
-        if self.isolated == Isolated::Loop && volume > self.negative {
-            let step = (libm::log(volume / self.negative) / STEP) as usize;
+        if self.proximity.isolated == Isolated::Loop && volume > self.proximity.negative {
+            let step = (libm::log(volume / self.proximity.negative) / STEP) as usize;
             by_value[step.min(STEPS - 1)] += strata.without_edges as f64;
         }
         let entries: f64 = by_value.iter().sum();
@@ -193,20 +193,26 @@ mod tests {
         planted.generate().unwrap().network().unwrap()
     }
 
-    fn entries(config: &Config, view: &View) -> f64 {
-        let pool = Pool::new(config.threads).unwrap();
+    fn entries(config: &Mnmf, view: &View) -> f64 {
+        let pool = Pool::new(None).unwrap();
         let go_on = &mut |_| ControlFlow::Continue(());
-        proximity::proximity::<f32>(view, config.proximity_settings(), &pool, go_on).unwrap().entries() as f64
+        proximity::proximity::<f32>(view, config.proximity, &pool, go_on).unwrap().entries() as f64
     }
 
-    fn estimate(config: &Config, network: &Network) -> Estimate {
-        config.estimate(network, &mut |_| ControlFlow::Continue(())).unwrap()
+    fn estimate(config: &Mnmf, network: &Network) -> Estimate {
+        estimate_on(None, config, network)
+    }
+
+    fn estimate_on(threads: Option<usize>, config: &Mnmf, network: &Network) -> Estimate {
+        let pool = Pool::new(threads).unwrap();
+        config.estimate(network, &pool, &mut |_| ControlFlow::Continue(())).unwrap()
     }
 
     #[test]
     fn a_small_network_is_counted_and_not_estimated() {
         let network = planted(&Planted { nodes: 100, views: 2, ..Planted::default() });
-        let config = Config { isolated: Isolated::Loop, ..Config::default() };
+        let near = proximity::Settings { isolated: Isolated::Loop, ..Default::default() };
+        let config = Mnmf { proximity: near, ..Mnmf::default() };
         for (view, found) in network.views().iter().zip(&estimate(&config, &network).views) {
             assert_eq!((found.entries, found.error), (entries(&config, view), 0.0));
         }
@@ -225,10 +231,11 @@ mod tests {
                 ..Planted::default()
             };
             let network = self::planted(&planted);
-            let config = Config { negative: 2.0, ..Config::default() };
+            let near = |negative| proximity::Settings { negative, ..Default::default() };
+            let config = Mnmf { proximity: near(2.0), ..Mnmf::default() };
             let found = estimate(&config, &network);
-            let threads = Config { threads: Some(1), ..config.clone() };
-            assert_eq!(found.entries(), estimate(&threads, &network).entries(), "whatever the threads");
+            let alone = estimate_on(Some(1), &config, &network);
+            assert_eq!(found.entries(), alone.entries(), "whatever the threads");
             let truth = entries(&config, &network.views()[0]);
             assert!(
                 (found.entries() / truth - 1.0).abs() < 0.2,
@@ -237,7 +244,7 @@ mod tests {
             );
             assert!(found.views[0].error < 0.2);
             // What it says of a higher `negative` is on the safe side, and near.
-            let higher = Config { negative: 6.0, ..config };
+            let higher = Mnmf { proximity: near(6.0), ..config };
             let (predicted, truth) = (found.views[0].entries_at(3.0), entries(&higher, &network.views()[0]));
             assert!(
                 predicted / truth > 0.8 && predicted / truth < 1.4,

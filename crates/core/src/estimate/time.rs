@@ -6,14 +6,16 @@ use std::time::Instant;
 
 use super::Estimate;
 use crate::comm::Local;
-use crate::config::{Config, Kind, Solver, StopRule};
+use crate::method::{Observer, Progress};
+use crate::mnmf::Mnmf;
 use crate::nmf::{self, Settings, StartMeans, Target, random_start};
+use crate::nmf::{Solver, StopRule};
 use crate::proximity;
-use crate::stages::{Observer, Progress};
 use manyview_base::error::Result;
 use manyview_base::linalg::{BLOCK_ROWS, Tiles};
 use manyview_base::parallel::Pool;
 use manyview_base::random::Key;
+use manyview_data::embedding::Kind;
 use manyview_data::network::Network;
 
 /// Iterations of `hals` until one gains less than 1e-4, on the networks we know: 26 to 44 in consensus stages, 7 to
@@ -69,18 +71,18 @@ struct Line {
 }
 
 impl Estimate {
-    /// Guesses the time of [`Config::fit`] from a few iterations on some rows, within about a second.
+    /// Guesses the time of [`Mnmf::fit`] from a few iterations on some rows, within about a second.
     pub fn time(
         &self,
-        config: &Config,
+        config: &Mnmf,
         network: &Network,
+        pool: &Pool,
         observer: &mut Observer<'_>,
     ) -> Result<ExpectedTime> {
         let plan = config.plan(network.views().len())?;
-        let pool = Pool::new(config.threads)?;
-        let rows = some_rows(config, network, &pool, observer)?;
+        let rows = some_rows(config, network, pool, observer)?;
         let views = network.views().len();
-        let mut lines: Vec<(usize, Line)> = Vec::new();
+        let mut lines: Vec<((usize, Solver), Line)> = Vec::new();
         let (mut entries, mut stages) = (self.entries(), Vec::new());
         for stage in &plan.stages {
             let unique = stage.kind == Kind::Unique;
@@ -89,16 +91,13 @@ impl Estimate {
             let width = stage.columns.len().div_ceil(parts);
             let (solver, most) = match stage.kind {
                 Kind::Consensus => (config.solver, config.max_iter),
-                Kind::Unique => (
-                    config.unique_solver.unwrap_or(config.solver),
-                    config.unique_max_iter.unwrap_or(config.max_iter),
-                ),
+                Kind::Unique => (config.unique_solver(), config.unique_max_iter()),
             };
-            let line = match lines.iter().find(|(known, _)| *known == width) {
+            let line = match lines.iter().find(|(known, _)| *known == (width, solver)) {
                 Some((_, line)) => *line,
                 None => {
-                    let line = time_iterations(&rows, width, solver, &pool)?;
-                    lines.push((width, line));
+                    let line = time_iterations(&rows, width, solver, pool)?;
+                    lines.push(((width, solver), line));
                     line
                 }
             };
@@ -116,7 +115,7 @@ impl Estimate {
 
 /// Rows from the middle of every view, in two sizes.
 fn some_rows(
-    config: &Config,
+    config: &Mnmf,
     network: &Network,
     pool: &Pool,
     observer: &mut Observer<'_>,
@@ -126,15 +125,16 @@ fn some_rows(
     let first = (nodes - length) / 2;
     let (mut half, mut whole) = (Vec::new(), Vec::new());
     for (index, view) in network.views().iter().enumerate() {
-        let mut watch = |done| {
-            let views = network.views().len();
-            observer(&Progress::Proximity { view: &view.name, index, views, done, rows: length })
+        let mut watch = |done: usize| {
+            let done = (index as f64 + done as f64 / length.max(1) as f64) / network.views().len() as f64;
+            observer(&Progress::Working { doing: "estimate", view: Some(&view.name), done })
         };
         let rows = first..first + length;
-        let found = proximity::row_blocks(view, config.proximity_settings(), rows, pool, &mut watch)?;
+        let found = proximity::row_blocks(view, config.proximity, rows, pool, &mut watch)?;
         let some = found.blocks[..found.blocks.len().div_ceil(2)].to_vec();
-        half.push(Tiles::from_blocks(some.iter().map(|block| block.rows()).sum(), nodes, some));
-        whole.push(Tiles::from_blocks(length, nodes, found.blocks));
+        let in_tiles = |rows, blocks| pool.run(|| Tiles::from_blocks(rows, nodes, blocks));
+        half.push(in_tiles(some.iter().map(|block| block.rows()).sum(), some));
+        whole.push(in_tiles(length, found.blocks));
     }
     Ok([half, whole])
 }
@@ -151,7 +151,7 @@ fn time_iterations(rows: &[Vec<Tiles<f32>>; 2], width: usize, solver: Solver, po
     let mut measured = Vec::new();
     for tiles in rows {
         let entries: usize = tiles.iter().map(Tiles::entries).sum();
-        let squared_norm = tiles.iter().map(Tiles::squared_norm).sum();
+        let squared_norm = pool.run(|| tiles.iter().map(Tiles::squared_norm).sum());
         let target = Target::sum_of(tiles.iter().collect(), squared_norm);
         let (key, nodes) = (Key::new(0), tiles[0].cols());
         let start =

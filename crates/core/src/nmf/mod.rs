@@ -10,6 +10,7 @@
 //!
 //! Letters: U is `nodes x d`; V is kept transposed, `v_t`, `nodes x d`; `gram_u = UᵀU`, `gram_v = V Vᵀ`.
 
+mod choices;
 mod init;
 mod stop;
 pub mod update;
@@ -19,12 +20,12 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
+pub use choices::{Solver, StopRule};
 pub use init::Start;
 pub use init::{StartMeans, random_start};
 pub use weights::view_weights;
 
 use crate::comm::Comm;
-use crate::config::{Solver, StopRule};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::gram::{add, gram, inner};
 use manyview_base::linalg::kernels::add_products;

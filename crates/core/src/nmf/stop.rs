@@ -1,7 +1,7 @@
 //! When a stage has converged.
 
 use super::Settings;
-use crate::config::StopRule;
+use crate::nmf::StopRule;
 
 /// Follows the objective through a stage.
 #[derive(Debug)]

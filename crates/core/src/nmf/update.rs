@@ -6,7 +6,7 @@
 //! Rows do not depend on each other, so sixteen are turned into columns and updated together: the additions run
 //! along the columns of `G`, and nothing has to be summed across a vector.
 
-use crate::config::Solver;
+use crate::nmf::Solver;
 use manyview_base::linalg::Real;
 use manyview_base::linalg::kernels::{add_multiple, vectorized};
 

@@ -10,30 +10,20 @@
 //!
 //! Invariant: a row depends on the view alone, not on which rows are computed with it or on how many threads.
 
+mod settings;
 mod walk;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::config::Isolated;
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::{BLOCK_ROWS, Csr, Real};
 use manyview_base::parallel::Pool;
 use manyview_data::network::View;
+pub use settings::{Isolated, Settings};
 use walk::{Scratch, Walk};
 pub use walk::{TOGETHER, goes_out};
-
-/// What counts as near.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// Steps of the random walk, T.
-    pub window: usize,
-    /// Negative samples, b.
-    pub negative: f64,
-    /// What a node without edges looks like.
-    pub isolated: Isolated,
-}
 
 /// The proximity matrix of a view, all rows.
 ///

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Settings;
-use crate::config::Isolated;
+use crate::proximity::Isolated;
 use manyview_base::linalg::kernels::{add_multiple, vectorized};
 use manyview_base::linalg::{Csr, Real};
 use manyview_data::network::View;

@@ -2,13 +2,16 @@
 
 use std::time::Instant;
 
-use super::{Objective, Piece, Run};
+use super::{Objective, Run};
 use crate::comm::{self, Comm};
-use crate::config::{Consensus, Init, Kind, Normalize, Solver, Stage, StopRule};
+use crate::mnmf::{Consensus, Init, Normalize, Stage};
 use crate::nmf::{Settings, Start};
+use crate::nmf::{Solver, StopRule};
+use crate::piece::Piece;
 use manyview_base::error::Result;
 use manyview_base::linalg::Dense;
 use manyview_base::linalg::sum::squared_norm_of_sum;
+use manyview_data::embedding::Kind;
 
 /// What the published code lets scikit-learn's NMF do for its starts.
 const INIT_ITERATIONS: usize = 200;

@@ -9,149 +9,163 @@
 //! ```
 
 mod consensus;
-mod piece;
-mod record;
-mod split;
+mod row_split;
 mod unique;
+mod zero_columns;
 
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
-pub use piece::Piece;
-pub use record::{Fit, OwnWork, Seconds, StageRecord, Stop, ViewRecord};
-
 use crate::checkpoint::Checkpoints;
-use crate::comm::{self, Comm, Local, Timed};
-use crate::config::{Config, Init, Kind, Normalize, Plan, Stage, StopRule};
-use crate::nmf::{self, Factors, Settings, Start, StartMeans, Target, random_start};
+use crate::comm::{self, Comm, Local, Timed, Traffic};
+use crate::method::{
+    self, Capabilities, Fit, Found, MemoryLike, Method, Observer, Options, OwnWork, Progress, Seconds,
+    StageRecord, StageWork, Task, ViewRecord,
+};
+use crate::mnmf::{Init, Mnmf, Normalize, Plan, Stage};
+use crate::nmf::{self, Factors, Settings, Start, StartMeans, StopRule, Target, random_start};
+use crate::piece::Piece;
+use crate::preset::Preset;
 use crate::proximity;
 use crate::residual::Residual;
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Tiles;
+use manyview_base::message::{Warning, WarningKind, option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key};
-use manyview_data::embedding::{Embedding, Part};
+use manyview_data::embedding::{Embedding, Kind, Part};
 use manyview_data::network::Network;
 
 /// Limit of the paper's start values.
 const UNIFORM_LIMIT: f64 = 0.02;
 
-/// What an observer hears while a fit runs.
-#[derive(Clone, Copy, Debug)]
-pub enum Progress<'a> {
-    /// Rows of a view's proximity matrix are done.
-    Proximity {
-        /// The view.
-        view: &'a str,
-        /// Which view, from 0.
-        index: usize,
-        /// Number of views.
-        views: usize,
-        /// Rows done.
-        done: usize,
-        /// Rows in all.
-        rows: usize,
-    },
-    /// An iteration of a stage is done.
-    Iteration {
-        /// The stage, from 1.
-        stage: usize,
-        /// Number of stages.
-        stages: usize,
-        /// What it looks for.
-        kind: Kind,
-        /// The view, in a unique stage.
-        view: Option<&'a str>,
-        /// Iterations done.
-        iteration: usize,
-        /// Share of the stage's input that is not explained yet.
-        error: f64,
-        /// Share of all factorization that is done, by columns.
-        done: f64,
-    },
-    /// A stage (in a unique stage, one view of it) is done.
-    Finished(&'a StageRecord),
+impl Mnmf {
+    /// Embeds a network, with seed 0 on all cores.
+    pub fn fit(&self, network: &Network) -> Result<Fit> {
+        method::fit(self, "mnmf", network, &Options::default(), &mut |_| ControlFlow::Continue(()))
+    }
 }
 
-/// Hears of progress on the calling thread, several times a second, and may end the fit by breaking.
-pub type Observer<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + 'a;
+impl Method for Mnmf {
+    const CAPABILITIES: Capabilities = Capabilities::STAGED;
 
-impl Config {
-    /// Embeds a network.
-    pub fn fit(&self, network: &Network) -> Result<Fit> {
-        self.fit_with(network, &Local, &mut |_| ControlFlow::Continue(()))
+    fn of_preset(preset: Preset) -> Option<Self> {
+        Some(Mnmf::preset(preset))
     }
 
-    /// Embeds a network on the ranks of `comm`, with somebody looking on.
-    ///
-    /// Every rank gives the same network and settings, and gets the whole result.
-    pub fn fit_with<C: Comm>(&self, network: &Network, comm: &C, observer: &mut Observer<'_>) -> Result<Fit> {
-        self.fit_from(network, comm, None, observer)
+    fn dim(&self) -> usize {
+        self.dim
     }
 
-    /// Embeds a network, keeping each finished stage as a checkpoint.
+    fn check(&self) -> Result<()> {
+        Mnmf::check(self)
+    }
+
+    fn complete(&mut self, given: &[&str]) {
+        Mnmf::complete(self, given);
+    }
+
+    fn resolved(&self, views: usize) -> Self {
+        Mnmf::resolved(self, views)
+    }
+
+    fn memory_like(&self, _: usize) -> Option<MemoryLike> {
+        Some(MemoryLike { mnmf: self.clone(), each_view: false })
+    }
+
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+        self.run_on(task, &Local, None)
+    }
+
+    /// Every rank passes the same network and settings, and gets the whole result.
     ///
-    /// Stages that the checkpoints have already are not computed again, and the result has the same bits as if they
-    /// had been. Rank 0 writes; all ranks read, and their number may differ from that of the run before.
-    pub fn fit_from<C: Comm>(
+    /// Stages that the checkpoints have are not computed again, and the result has the same bits as if they had been.
+    /// Rank 0 writes; all ranks read, and their number may differ from that of the run before.
+    fn run_on<C: Comm>(
         &self,
-        network: &Network,
+        task: &mut Task<'_, '_>,
         comm: &C,
         checkpoints: Option<&Checkpoints>,
-        observer: &mut Observer<'_>,
-    ) -> Result<Fit> {
+    ) -> Result<Found> {
+        let (network, pool, seed) = (task.network, task.pool, task.seed);
         let plan = self.plan(network.views().len())?;
-        let pool = Pool::new(self.threads)?;
         let comm = &Timed::new(comm);
         let began = Instant::now();
-        let (rows, residuals) = all_residuals(self, network, &pool, comm, observer)?;
-        let views = ViewRecord::of(network, &residuals);
-        let mut own = OwnWork::begin(rows.len(), &residuals);
-        let proximity_seconds = began.elapsed().as_secs_f64();
-        own.proximity_took(proximity_seconds, comm.traffic());
+        let (rows, residuals) = all_residuals(self, network, pool, comm, task.observer())?;
+        let entries: usize = residuals.iter().map(|residual| residual.tiles.entries()).sum();
+        let mut views = ViewRecord::of(network);
+        for (view, residual) in views.iter_mut().zip(&residuals) {
+            (view.entries, view.squared_norm) = (residual.entries, residual.squared_norm);
+        }
+        let (proximity, before) = (began.elapsed().as_secs_f64(), comm.traffic());
 
         let began = Instant::now();
         let mut run = Run {
             config: self,
+            seed,
             plan: &plan,
             names: network.views().iter().map(|view| view.name.as_str()).collect(),
             residuals,
-            pool: &pool,
+            pool,
             comm,
-            rows,
+            rows: rows.clone(),
             embedding: Embedding::zeros(network.nodes().clone(), plan.dim),
             stages: Vec::new(),
             warnings: Vec::new(),
             columns_done: 0,
-            observer,
+            observer: task.observer(),
         };
         run.all_stages(checkpoints)?;
-        let Run { embedding, stages, mut warnings, .. } = run;
-        warnings.extend(record::convergence_warning(&stages, self));
-        let seconds = Seconds { proximity: proximity_seconds, factorize: began.elapsed().as_secs_f64() };
-        own.stages_took(seconds.factorize, comm.traffic());
-        let (threads, ranks) = (pool.threads(), comm.size());
-        Ok(Fit { embedding, views, stages, warnings, seconds, threads, ranks, own })
+        let Run { embedding, stages: records, mut warnings, .. } = run;
+        warnings.extend(not_converged(&records, self));
+        let seconds = Seconds { proximity, factorize: began.elapsed().as_secs_f64(), total: 0.0 };
+        let own = own_work(rows.len(), entries, seconds, before, comm.traffic());
+        let stages = Some(StageWork { records, views, seconds, own });
+        let (vectors, parts) = embedding.into_vectors();
+        Ok(Found { vectors, parts, warnings, stages })
     }
+}
+
+fn own_work(rows: usize, entries: usize, seconds: Seconds, before: Traffic, traffic: Traffic) -> OwnWork {
+    OwnWork {
+        rows,
+        entries,
+        proximity: seconds.proximity - before.seconds,
+        pass: seconds.factorize - (traffic.seconds - before.seconds),
+        traffic,
+    }
+}
+
+fn not_converged(stages: &[StageRecord], config: &Mnmf) -> Option<Warning> {
+    let open = stages.iter().filter(|stage| !stage.converged).count();
+    (open > 0).then(|| {
+        let message = format!(
+            "{open} of {} factorizations reached the maximum number of iterations before they converged ({}); the result \
+             is usable, and a higher {} may improve it",
+            stages.len(),
+            option_value("tol", config.tol),
+            option("max_iter")
+        );
+        Warning::new(WarningKind::NotConverged, message)
+    })
 }
 
 /// This rank's rows, and those rows of the proximity matrix of every view.
 fn all_residuals<C: Comm>(
-    config: &Config,
+    config: &Mnmf,
     network: &Network,
     pool: &Pool,
     comm: &C,
     observer: &mut Observer<'_>,
 ) -> Result<(Range<usize>, Vec<Residual<f32>>)> {
-    let settings =
-        proximity::Settings { window: config.window, negative: config.negative, isolated: config.isolated };
+    let settings = config.proximity;
     let nodes = network.nodes().len();
-    let rows = split::own_rows(network, settings, pool, comm, observer)?;
+    let rows = row_split::own_rows(network, settings, pool, comm, observer)?;
     let mut residuals = Vec::new();
     for (index, view) in network.views().iter().enumerate() {
-        let mut watch = |done| {
-            let views = network.views().len();
-            observer(&Progress::Proximity { view: &view.name, index, views, done, rows: rows.len() })
+        let mut watch = |done: usize| {
+            let done = (index as f64 + done as f64 / rows.len().max(1) as f64) / network.views().len() as f64;
+            observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
         };
         let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), pool, &mut watch);
         let found = comm::agree(comm, found)?;
@@ -173,7 +187,8 @@ fn all_residuals<C: Comm>(
 
 /// The state of a fit between stages.
 struct Run<'a, 'o, C> {
-    config: &'a Config,
+    config: &'a Mnmf,
+    seed: u64,
     plan: &'a Plan,
     names: Vec<&'a str>,
     residuals: Vec<Residual<f32>>,
@@ -183,7 +198,7 @@ struct Run<'a, 'o, C> {
     rows: Range<usize>,
     embedding: Embedding,
     stages: Vec<StageRecord>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
     columns_done: usize,
     observer: &'a mut Observer<'o>,
 }
@@ -194,12 +209,7 @@ impl<C: Comm> Run<'_, '_, C> {
             checkpoints.map_or(Ok(Vec::new()), |kept| kept.read(&self.rows, self.comm))?.into_iter();
         for stage in &self.plan.stages {
             if self.residuals.iter().all(Residual::is_empty) {
-                let (number, stages, zero) =
-                    (stage.number, self.plan.stages.len(), self.plan.dim - self.columns_done);
-                self.warnings.push(format!(
-                    "the views are fully explained before stage {number} of {stages}; the last {zero} columns are zero \
-                     (fewer stages or a smaller --dim would do)"
-                ));
+                self.warnings.push(zero_columns::warning(self.plan, stage.number));
                 break;
             }
             if let Some(pieces) = finished.next() {
@@ -226,11 +236,7 @@ impl<C: Comm> Run<'_, '_, C> {
         let config = self.config;
         let (solver, max_iter, stop) = match kind {
             Kind::Consensus => (config.solver, config.max_iter, config.stop),
-            Kind::Unique => (
-                config.unique_solver.unwrap_or(config.solver),
-                config.unique_max_iter.unwrap_or(config.max_iter),
-                StopRule::Decrease,
-            ),
+            Kind::Unique => (config.unique_solver(), config.unique_max_iter(), StopRule::Decrease),
         };
         let epsilon = if kind == Kind::Consensus { config.epsilon } else { 0.0 };
         Settings { solver, gamma: config.gamma, max_iter, tol: config.tol, stop, epsilon }
@@ -246,7 +252,7 @@ impl<C: Comm> Run<'_, '_, C> {
         let same_everywhere = self.config.init == Init::Nmf;
         let number = if same_everywhere { 0 } else { stage.number as u64 };
         let name_key = |name: &&str| if same_everywhere { 0 } else { text_key(name) };
-        let key = Key::new(self.config.seed).with(number);
+        let key = Key::new(self.seed).with(number);
         let own_u = if stage.kind == Kind::Unique { name_key(&names[0]) } else { 0 };
         let v_keys: Vec<Key> = names.iter().map(|name| key.with(1).with(name_key(name))).collect();
         let nodes = self.residuals[0].tiles.cols();
@@ -317,7 +323,7 @@ impl<C: Comm> Run<'_, '_, C> {
             residual: named(left),
             entries,
         };
-        let ended = (self.observer)(&Progress::Finished(&record)).is_break();
+        let ended = (self.observer)(&Progress::StageFinished(&record)).is_break();
         self.stages.push(record);
         // All ranks leave together or not at all.
         if comm::sum(self.comm, if ended { 1.0 } else { 0.0 }) > 0.0 {
@@ -357,13 +363,17 @@ mod tests {
     use manyview_base::linalg::Csr;
 
     /// The stages of a network whose views are the given matrices.
-    fn embed(config: &Config, views: &[(&'static str, Csr<f32>)]) -> Fit {
+    fn embed(
+        config: &Mnmf,
+        views: &[(&'static str, Csr<f32>)],
+    ) -> (Embedding, Vec<StageRecord>, Vec<Warning>) {
         let network = Network::from_edges(&[("x", &[("a", "b", 1.0)])]).unwrap();
         let (plan, pool) = (config.plan(views.len()).unwrap(), Pool::new(Some(1)).unwrap());
         let residual = |matrix: &Csr<f32>| Residual::new(Tiles::from_csr(matrix), &pool, &Local);
         let mut observer = |_: &Progress<'_>| ControlFlow::Continue(());
         let mut run = Run {
             config,
+            seed: 0,
             plan: &plan,
             names: views.iter().map(|view| view.0).collect(),
             residuals: views.iter().map(|view| residual(&view.1)).collect(),
@@ -377,27 +387,34 @@ mod tests {
             observer: &mut observer,
         };
         run.all_stages(None).unwrap();
-        let Run { embedding, stages, warnings, .. } = run;
-        let seconds = Seconds { proximity: 0.0, factorize: 0.0 };
-        Fit {
-            embedding,
-            views: Vec::new(),
-            stages,
-            warnings,
-            seconds,
-            threads: 1,
-            ranks: 1,
-            own: OwnWork::default(),
-        }
+        (run.embedding, run.stages, run.warnings)
     }
 
     #[test]
     fn a_view_of_which_nothing_is_left_changes_nothing() {
         let full = Csr::new(2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0f32, 2.0, 0.5, 3.0]);
-        let config = Config { dim: 12, stages: 3, max_iter: 5, ..Config::default() };
+        let config = Mnmf { dim: 12, stages: 3, max_iter: 5, ..Mnmf::default() };
         let alone = embed(&config, &[("full", full.clone())]);
         let with_empty = embed(&config, &[("empty", Csr::empty(2, 2)), ("full", full)]);
-        assert_eq!(alone.embedding, with_empty.embedding);
-        assert!(with_empty.stages.iter().all(|record| !record.weights.contains_key("empty")));
+        assert_eq!(alone.0, with_empty.0);
+        assert!(with_empty.1.iter().all(|record| !record.weights.contains_key("empty")));
+    }
+
+    /// One entry is explained exactly by one column, so nothing is left for the later stages.
+    #[test]
+    fn columns_named_as_zero_are_zero_also_with_unique_first() {
+        let one = || Csr::new(2, vec![0, 1, 1], vec![1], vec![2.0f32]);
+        for unique_first in [false, true] {
+            let config =
+                Mnmf { dim: 8, stages: 4, consensus_stages: Some(2), unique_first, ..Mnmf::default() };
+            let (embedding, _, warnings) = embed(&config, &[("only", one())]);
+            let told = warnings[0].message.to_string();
+            let named = if unique_first { "columns 0-3 and 6-7 are zero" } else { "columns 2-7 are zero" };
+            assert!(told.contains(named), "{told}");
+            let zero = |col: usize| (0..2).all(|row| embedding.row(row)[col] == 0.0);
+            let used = if unique_first { 4..6 } else { 0..2 };
+            assert!((0..8).filter(|col| !used.contains(col)).all(zero));
+            assert!(!used.clone().all(zero));
+        }
     }
 }

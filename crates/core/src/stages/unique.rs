@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use super::{Objective, Piece, Run};
+use super::{Objective, Run};
 use crate::comm::Comm;
-use crate::config::{Kind, Split, Stage, largest_remainder};
+use crate::mnmf::{Split, Stage, largest_remainder};
+use crate::piece::Piece;
 use manyview_base::error::Result;
+use manyview_data::embedding::Kind;
 
 impl<C: Comm> Run<'_, '_, C> {
     pub(super) fn unique_stage(&mut self, stage: &Stage) -> Result<Vec<Piece>> {

@@ -1,7 +1,14 @@
 //! What several test files need: small networks and matrices that are the same on every run.
 #![allow(dead_code)] // Each test file uses a part of it.
 
+use std::ops::ControlFlow;
+
+use manyview_base::error::Result;
 use manyview_base::linalg::{Csr, Dense, Real};
+use manyview_core::checkpoint::Checkpoints;
+use manyview_core::comm::{Comm, Local};
+use manyview_core::method::{self, Fit, Observer, Options};
+use manyview_core::mnmf::Mnmf;
 use manyview_data::generate::Planted;
 use manyview_data::network::{Duplicates, Network, NetworkBuilder};
 
@@ -56,4 +63,26 @@ pub(crate) fn planted(settings: &Planted, order: &[usize]) -> Network {
         }
     }
     builder.build().unwrap()
+}
+
+pub(crate) fn fit_on_threads(threads: usize, config: &Mnmf, network: &Network) -> Fit {
+    let options = Options { threads: Some(threads), ..Options::default() };
+    method::fit(config, "mnmf", network, &options, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// A fit on one thread of each rank, with an observer.
+pub(crate) fn fit_watched<C: Comm>(
+    config: &Mnmf,
+    network: &Network,
+    comm: &C,
+    checkpoints: Option<&Checkpoints>,
+    observer: &mut Observer<'_>,
+) -> Result<Fit> {
+    let options = Options { seed: 0, threads: Some(1), labels: None, comm, checkpoints };
+    method::fit(config, "mnmf", network, &options, observer)
+}
+
+/// A fit in one process, with an observer.
+pub(crate) fn fit_observed(config: &Mnmf, network: &Network, observer: &mut Observer<'_>) -> Result<Fit> {
+    fit_watched(config, network, &Local, None, observer)
 }

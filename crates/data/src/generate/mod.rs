@@ -16,6 +16,8 @@ use rayon::prelude::*;
 use crate::network::{Duplicates, Network, NetworkBuilder, Nodes};
 use edges::{Plan, draw_edges};
 use manyview_base::error::{Error, Result};
+use manyview_base::message::{option, option_value};
+use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, Stream, open_unit_f64, text_key};
 
 /// First coordinates of the random numbers, one per use.
@@ -110,19 +112,32 @@ pub struct PlantedView {
 }
 
 impl Planted {
-    /// Generates the network in time about linear in its edges.
+    /// Generates the network on all cores; see [`Planted::generate_on`].
+    ///
+    /// # Errors
+    /// Those of [`Planted::generate_on`].
+    pub fn generate(&self) -> Result<PlantedNetwork> {
+        self.check()?;
+        self.generate_on(&Pool::new(None)?)
+    }
+
+    /// Generates the network on the threads of the pool, in time about linear in its edges.
     ///
     /// Every view has exactly `present nodes x degree / 2` edges, rounded. If the communities have too few pairs for
     /// their share, random pairs are used instead.
     ///
     /// # Errors
     /// [`Error::Config`] when the settings cannot work.
-    pub fn generate(&self) -> Result<PlantedNetwork> {
+    pub fn generate_on(&self, pool: &Pool) -> Result<PlantedNetwork> {
         self.check()?;
+        Ok(pool.run(|| self.draw()))
+    }
+
+    fn draw(&self) -> PlantedNetwork {
         let labels = self.partition(Key::new(self.seed));
         let activity = self.activity();
         let views = (0..self.views).into_par_iter().map(|view| self.view(view, &labels, &activity)).collect();
-        Ok(PlantedNetwork { settings: self.clone(), labels, views })
+        PlantedNetwork { settings: self.clone(), labels, views }
     }
 
     /// Checks the settings.
@@ -132,29 +147,34 @@ impl Planted {
     pub fn check(&self) -> Result<()> {
         let refuse = |message: String| Err(Error::config(message));
         if self.nodes == 0 || self.nodes > u32::MAX as usize {
-            return refuse(format!("nodes = {} is out of range; use 1 to {}", self.nodes, u32::MAX));
+            return refuse(format!(
+                "{} must be between 1 and {}",
+                option_value("nodes", self.nodes),
+                u32::MAX
+            ));
         }
-        if self.views == 0 {
-            return refuse("views = 0 makes no network; use 1 or more".into());
-        }
-        if self.views > MOST_VIEWS {
-            return refuse(format!("views = {} is out of range; use 1 to {MOST_VIEWS}", self.views));
+        if self.views == 0 || self.views > MOST_VIEWS {
+            return refuse(format!(
+                "{} must be between 1 and {MOST_VIEWS}",
+                option_value("views", self.views)
+            ));
         }
         if self.communities == 0 || self.communities > self.nodes {
             return refuse(format!(
-                "communities = {} is out of range; use 1 to {}, the number of nodes",
-                self.communities, self.nodes
+                "{} must be between 1 and {}, the number of nodes",
+                option_value("communities", self.communities),
+                self.nodes
             ));
         }
         self.check_lists()?;
         if !(0.0..=1.0).contains(&self.consensus) {
-            return refuse(format!("consensus = {} is not a share; use 0 to 1", self.consensus));
+            return refuse(format!("{} must be between 0 and 1", option_value("consensus", self.consensus)));
         }
         if !(0.0..1.0).contains(&self.absent) {
-            return refuse(format!("absent = {} is out of range; use 0 or more, and below 1", self.absent));
+            return refuse(format!("{} must be at least 0 and below 1", option_value("absent", self.absent)));
         }
         if !(0.0..=STEEPEST).contains(&self.skew) {
-            return refuse(format!("skew = {} is out of range; use 0 to {STEEPEST}", self.skew));
+            return refuse(format!("{} must be between 0 and {STEEPEST}", option_value("skew", self.skew)));
         }
         self.check_room()
     }
@@ -163,17 +183,21 @@ impl Planted {
         for (name, values) in [("degree", &self.degree), ("noise", &self.noise)] {
             if values.len() != 1 && values.len() != self.views {
                 return Err(Error::config(format!(
-                    "{name} has {} values for {} views; give one for all or one for each",
+                    "{} has {} values for {} views; give one value for all views or one per view",
+                    option(name),
                     values.len(),
                     self.views
                 )));
             }
         }
         if let Some(degree) = self.degree.iter().find(|degree| !(degree.is_finite() && **degree > 0.0)) {
-            return Err(Error::config(format!("degree = {degree} is not a number above 0")));
+            return Err(Error::config(format!(
+                "{} must be a number above 0",
+                option_value("degree", degree)
+            )));
         }
         if let Some(noise) = self.noise.iter().find(|noise| !(0.0..=1.0).contains(*noise)) {
-            return Err(Error::config(format!("noise = {noise} is not a share; use 0 to 1")));
+            return Err(Error::config(format!("{} must be between 0 and 1", option_value("noise", noise))));
         }
         Ok(())
     }
@@ -186,8 +210,8 @@ impl Planted {
             // Compared as floats, because a degree of 1e300 does not fit into an integer.
             if self.edges(view) > pairs as f64 {
                 return Err(Error::config(format!(
-                    "degree = {} is too high for {}: its {present} nodes have {pairs} pairs; use at most {}",
-                    per_view(&self.degree, view),
+                    "{} is too high for {}: its {present} nodes have {pairs} pairs; use at most {}",
+                    option_value("degree", per_view(&self.degree, view)),
                     view_name(view),
                     present.saturating_sub(1)
                 )));
@@ -257,12 +281,10 @@ impl Planted {
 impl PlantedNetwork {
     /// Returns the ids `n0`, `n1`, ... of all nodes, including those without edges.
     pub fn nodes(&self) -> Nodes {
-        let mut nodes = Nodes::default();
-        (0..self.settings.nodes).for_each(|node| nodes.push(&format!("n{node}")));
-        nodes
+        (0..self.settings.nodes).map(|node| format!("n{node}")).collect()
     }
 
-    /// Converts to a [`Network`].
+    /// Converts to a [`Network`], on all cores.
     ///
     /// # Errors
     /// [`Error::Network`] when a view has no edges.
@@ -434,10 +456,7 @@ mod tests {
             absent: 0.1,
             ..Planted::default()
         };
-        let with = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| settings.generate().unwrap())
-        };
+        let with = |threads: usize| settings.generate_on(&Pool::new(Some(threads)).unwrap()).unwrap();
         let one = with(1);
         assert!(one == with(2));
         assert!(one == with(3));
@@ -465,14 +484,19 @@ mod tests {
         assert!(Planted { nodes: 50, degree: vec![39.0], absent: 0.2, ..base() }.generate().is_ok());
         assert_eq!(
             told(Planted { degree: vec![5.0, 6.0], ..base() }),
-            "degree has 2 values for 3 views; give one for all or one for each"
+            "degree has 2 values for 3 views; give one value for all views or one per view"
         );
-        assert!(told(Planted { nodes: 0, ..base() }).starts_with("nodes = 0 is out of range"));
+        assert!(told(Planted { nodes: 0, ..base() }).starts_with("nodes = 0 must be between 1 and"));
         assert!(told(Planted { views: 0, ..base() }).starts_with("views = 0"));
-        assert!(told(Planted { communities: 1001, ..base() }).contains("use 1 to 1000, the number of nodes"));
+        assert!(
+            told(Planted { communities: 1001, ..base() })
+                .contains("must be between 1 and 1000, the number of nodes")
+        );
         assert!(told(Planted { degree: vec![f64::NAN], ..base() }).contains("degree = NaN"));
         assert!(told(Planted { degree: vec![1e300], ..base() }).contains("use at most 999"));
-        assert!(told(Planted { noise: vec![1.5], ..base() }).starts_with("noise = 1.5 is not a share"));
+        assert!(
+            told(Planted { noise: vec![1.5], ..base() }).starts_with("noise = 1.5 must be between 0 and 1")
+        );
         assert!(told(Planted { noise: vec![], ..base() }).starts_with("noise has 0 values"));
         assert!(told(Planted { consensus: -0.1, ..base() }).starts_with("consensus = -0.1"));
         assert!(told(Planted { absent: 1.0, ..base() }).starts_with("absent = 1"));

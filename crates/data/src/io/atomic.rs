@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use manyview_base::error::{Error, Result};
+use manyview_base::message::switch;
 
 /// Large enough for cheap system calls, small enough to stay in the cache.
 const BUFFER: usize = 1 << 18;
@@ -59,7 +60,7 @@ impl OutputFolder {
         let refused = |source: io::Error| match source.kind() {
             // The error of the system for its own folders such as /proc, although the path is correct.
             io::ErrorKind::NotFound => {
-                Error::io(path, io::Error::other("no files can be made there; choose another folder"))
+                Error::io(path, io::Error::other("files cannot be created there; choose another folder"))
             }
             _ => Error::io(path, source),
         };
@@ -153,8 +154,9 @@ fn check_absent(folder: &Path, name: &str, force: bool) -> Result<()> {
     match fs::metadata(&file) {
         Ok(found) if found.is_dir() => Err(Error::io(&file, io::ErrorKind::IsADirectory.into())),
         Ok(found) if found.is_file() && !force => Err(Error::config(format!(
-            "{} exists already; pass --force to overwrite, or choose another folder",
-            file.display()
+            "{} already exists; pass {} to overwrite it, or choose another folder",
+            file.display(),
+            switch("force")
         ))),
         _ => Ok(()),
     }
@@ -165,7 +167,7 @@ fn check_name(name: &str) -> Result<()> {
     if Path::new(name).file_name().is_some_and(|plain| plain == name) {
         return Ok(());
     }
-    Err(Error::config(format!("\"{name}\" cannot be the name of a file; rename the view (no / and not ..)")))
+    Err(Error::config(format!("\"{name}\" is not a valid file name; rename the view (without / and not ..)")))
 }
 
 /// A file whose content is complete and on the disk, but still under a temporary name.
@@ -329,7 +331,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .ends_with("a.txt: no space left on the disk; free some or choose another place")
+                .ends_with("a.txt: no space left on the disk; free some space or choose another location")
         );
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(files(folder.path()), ["a.txt"]);
@@ -439,7 +441,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .ends_with("b exists already; pass --force to overwrite, or choose another folder")
+                .ends_with("b already exists; pass force to overwrite it, or choose another folder")
         );
         assert!(OutputFolder::prepare(folder.path(), &["a", "c"], false).is_ok());
         let mut output = OutputFolder::prepare(folder.path(), &["a", "b"], true).unwrap();
@@ -459,8 +461,8 @@ mod tests {
         assert!(prepare("file", "a").ends_with("file: is a file where a folder is expected"));
         assert!(prepare("file/deeper", "a").contains("file"));
         assert!(prepare("", "taken").ends_with("taken: is a folder where a file is expected"));
-        assert!(prepare("", "a/b").contains("\"a/b\" cannot be the name of a file"));
-        assert!(prepare("", "..").contains("cannot be the name of a file"));
+        assert!(prepare("", "a/b").contains("\"a/b\" is not a valid file name"));
+        assert!(prepare("", "..").contains("is not a valid file name"));
     }
 
     #[cfg(target_os = "linux")]

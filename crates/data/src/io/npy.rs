@@ -134,12 +134,12 @@ fn read_matrix(reader: &mut impl Read) -> Result<NpyMatrix, Failure> {
         Some(descr) => {
             let found = descr.split([',', '}']).next().unwrap_or(descr);
             return fail(format!(
-                "holds numbers of type {found}, expected '<f4' or '<f8'; convert it in Python with \
-                 array.astype('<f4')"
+                "has elements of type {found}, expected '<f4' or '<f8'; convert it with array.astype('<f4') in \
+                 Python"
             ));
         }
         None => {
-            return fail("the header does not tell the type of the numbers; save it again with numpy.save");
+            return fail("the header has no element type; save the array again with numpy.save");
         }
     };
     let shape = value_of(&header, "shape").and_then(parse_shape);
@@ -151,15 +151,17 @@ fn read_matrix(reader: &mut impl Read) -> Result<NpyMatrix, Failure> {
                 other.len()
             ));
         }
-        None => return fail("the header does not tell the shape; save it again with numpy.save"),
+        None => return fail("the header has no valid shape; save the array again with numpy.save"),
     };
     let by_columns = match value_of(&header, "fortran_order") {
         Some(order) if order.starts_with("False") => false,
         Some(order) if order.starts_with("True") => true,
-        _ => return fail("the header does not tell the order of the numbers; save it again with numpy.save"),
+        _ => return fail("the header has no valid order of elements; save the array again with numpy.save"),
     };
     let Some(numbers) = rows.checked_mul(dim).filter(|numbers| numbers.checked_mul(width).is_some()) else {
-        return fail(format!("claims {rows} x {dim} numbers, more than memory can address; save it again"));
+        return fail(format!(
+            "the header claims {rows} x {dim} numbers, more than memory can address; save the array again"
+        ));
     };
     let mut values = read_values(reader, numbers, width)?;
     if by_columns {
@@ -173,7 +175,7 @@ fn read_header(reader: &mut impl Read) -> Result<String, Failure> {
     let mut start = [0; 8];
     let found = read_up_to(reader, &mut start)?;
     if found < start.len() || &start[..6] != MAGIC {
-        return fail("is not an .npy file (it does not begin with \\x93NUMPY); write it with numpy.save");
+        return fail("is not an .npy file (it does not begin with \\x93NUMPY); create it with numpy.save");
     }
     // The length of the header has two bytes in version 1 and four in versions 2 and 3.
     let mut length = [0; 4];
@@ -189,9 +191,10 @@ fn read_header(reader: &mut impl Read) -> Result<String, Failure> {
     let length = u32::from_le_bytes(length) as usize;
     let mut header = vec![0; length.min(LONGEST_HEADER)];
     if found < wanted || length > LONGEST_HEADER || read_up_to(reader, &mut header)? < length {
-        return fail("the header is damaged or cut short; copy or save the file again");
+        return fail("the header is damaged or truncated; copy or save the file again");
     }
-    String::from_utf8(header).or_else(|_| fail("the header is not text; save it again with numpy.save"))
+    String::from_utf8(header)
+        .or_else(|_| fail("the header is not text; save the array again with numpy.save"))
 }
 
 /// Returns the text after a key of the dictionary in the header.
@@ -214,7 +217,7 @@ fn read_values(reader: &mut impl Read, numbers: usize, width: usize) -> Result<V
         let found = read_up_to(reader, &mut buffer[..wanted])?;
         if found < wanted {
             return fail(format!(
-                "is cut short: {numbers} numbers promised, {} found; copy or save the file again",
+                "is truncated: expected {numbers} numbers, found {}; copy or save the file again",
                 values.len() + found / width
             ));
         }
@@ -226,9 +229,7 @@ fn read_values(reader: &mut impl Read, numbers: usize, width: usize) -> Result<V
             for wide in elements.iter().map(|&element| f64::from_le_bytes(element)) {
                 let value = wide as f32;
                 if wide.is_finite() && !value.is_finite() {
-                    return fail(format!(
-                        "{wide:e} is beyond the range of 32-bit floats; rescale the vectors"
-                    ));
+                    return fail(format!("{wide:e} exceeds the range of 32-bit floats; rescale the vectors"));
                 }
                 values.push(value);
             }
@@ -348,16 +349,18 @@ mod tests {
                 &[0; 64],
             ))
         };
-        assert!(told("'<i8'", "False", "(2, 2)").starts_with("holds numbers of type '<i8', expected '<f4'"));
+        assert!(told("'<i8'", "False", "(2, 2)").starts_with("has elements of type '<i8', expected '<f4'"));
         assert!(told("[('a', '<f4')]", "False", "(2, 2)").contains("expected '<f4' or '<f8'"));
-        assert!(told("'<f4'", "Maybe", "(2, 2)").starts_with("the header does not tell the order"));
+        assert!(told("'<f4'", "Maybe", "(2, 2)").starts_with("the header has no valid order"));
         assert!(told("'<f4'", "False", "(2,)").starts_with("has 1 dimensions, expected 2"));
-        assert!(told("'<f4'", "False", "(2, x)").starts_with("the header does not tell the shape"));
+        assert!(told("'<f4'", "False", "(2, x)").starts_with("the header has no valid shape"));
         assert!(
             told("'<f4'", "False", &format!("({}, 9)", usize::MAX)).contains("more than memory can address")
         );
         // A wrong size must not allocate the memory first.
-        assert!(told("'<f4'", "False", "(99999999999, 9)").contains("cut short: 899999999991 numbers"));
+        assert!(
+            told("'<f4'", "False", "(99999999999, 9)").contains("truncated: expected 899999999991 numbers")
+        );
         assert!(message(b"\x93NUMPY\x09\x00aa").starts_with("has format version 9"));
     }
 
@@ -367,14 +370,14 @@ mod tests {
         for end in 0..bytes.len() {
             message(&bytes[..end]);
         }
-        assert!(message(&bytes[..bytes.len() - 5]).starts_with("is cut short: 6 numbers promised, 4 found"));
+        assert!(message(&bytes[..bytes.len() - 5]).starts_with("is truncated: expected 6 numbers, found 4"));
     }
 
     #[test]
     fn doubles_too_large_are_refused() {
         let mut bytes = Vec::new();
         write_array(&mut bytes, "<f8", &[1, 1], [1e300f64.to_le_bytes()].into_iter()).unwrap();
-        assert!(message(&bytes).starts_with("1e300 is beyond the range"));
+        assert!(message(&bytes).starts_with("1e300 exceeds the range"));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use super::blocks::write_blocks;
 use super::write_atomic;
 use crate::network::Nodes;
 use manyview_base::error::{Error, Result};
+use manyview_base::message::option_value;
+use manyview_base::parallel::Pool;
 
 /// The number of values in a block of rows that one thread formats: some hundred kilobytes of text.
 const BLOCK: usize = 1 << 14;
@@ -55,8 +57,9 @@ impl Format {
         match nodes.iter().find_map(|id| Some((id, self.objection(id)?))) {
             None => Ok(()),
             Some((id, why)) => Err(Error::config(format!(
-                "the {} format cannot hold node {id:?}: {why}; use --format csv",
-                self.name()
+                "the {} format cannot represent node {id:?}: {why}; use {}",
+                self.name(),
+                option_value("format", "csv")
             ))),
         }
     }
@@ -64,17 +67,17 @@ impl Format {
     fn objection(self, id: &str) -> Option<&'static str> {
         match self {
             Format::Csv => None,
-            Format::Tsv if id.contains(['\t', '\n', '\r']) => Some("it has a tab or line break in it"),
+            Format::Tsv if id.contains(['\t', '\n', '\r']) => Some("it contains a tab or a line break"),
             // Readers (pandas, R) would read everything up to the next quote as one field.
             Format::Tsv if id.starts_with('"') => Some("it begins with a quote"),
             Format::Tsv => None,
             Format::Word2vec if id.is_empty() => Some("it is empty"),
-            Format::Word2vec if id.contains(char::is_whitespace) => Some("it has white space in it"),
+            Format::Word2vec if id.contains(char::is_whitespace) => Some("it contains white space"),
             Format::Word2vec => None,
         }
     }
 
-    /// Writes a vector of `dim` numbers for each node.
+    /// Writes a vector of `dim` numbers for each node. The text is formatted on the threads of the pool.
     ///
     /// # Errors
     /// Those of the writer.
@@ -87,10 +90,11 @@ impl Format {
         nodes: &Nodes,
         dim: usize,
         values: &[f32],
+        pool: &Pool,
     ) -> io::Result<()> {
         assert_eq!(values.len(), nodes.len() * dim, "{} vectors of {dim} numbers", nodes.len());
         self.write_first_line(writer, nodes.len(), dim)?;
-        write_blocks(writer, nodes.len(), BLOCK / dim.max(1), |rows, text| {
+        write_blocks(pool, writer, nodes.len(), BLOCK / dim.max(1), |rows, text| {
             let vectors = rows.map(|row| (nodes.id(row), &values[row * dim..(row + 1) * dim]));
             let written = match self {
                 Format::Tsv => vectors_with(text, vectors, b'\t'),
@@ -113,16 +117,24 @@ impl Format {
     }
 }
 
-/// Writes a vector of `dim` numbers for each node to a file, atomically.
+/// Writes a vector of `dim` numbers for each node to a file, atomically. The text is formatted on the threads of the
+/// pool.
 ///
 /// # Errors
 /// Those of [`Format::check`], and [`Error::Io`] with `path`.
 ///
 /// # Panics
 /// When `values` does not have `nodes.len() x dim` numbers.
-pub fn write_vectors(path: &Path, format: Format, nodes: &Nodes, dim: usize, values: &[f32]) -> Result<()> {
+pub fn write_vectors(
+    path: &Path,
+    format: Format,
+    nodes: &Nodes,
+    dim: usize,
+    values: &[f32],
+    pool: &Pool,
+) -> Result<()> {
     format.check(nodes)?;
-    write_atomic(path, |writer| format.write_to(writer, nodes, dim, values))
+    write_atomic(path, |writer| format.write_to(writer, nodes, dim, values, pool))
 }
 
 fn vectors_with<'a>(
@@ -174,14 +186,12 @@ mod tests {
     use super::*;
 
     fn nodes(ids: &[&str]) -> Nodes {
-        let mut nodes = Nodes::default();
-        ids.iter().for_each(|id| nodes.push(id));
-        nodes
+        ids.iter().collect()
     }
 
     fn written(format: Format, ids: &[&str], dim: usize, values: &[f32]) -> String {
-        let mut text = Vec::new();
-        format.write_to(&mut text, &nodes(ids), dim, values).unwrap();
+        let (mut text, pool) = (Vec::new(), Pool::new(Some(2)).unwrap());
+        format.write_to(&mut text, &nodes(ids), dim, values, &pool).unwrap();
         String::from_utf8(text).unwrap()
     }
 
@@ -223,11 +233,11 @@ mod tests {
             |format: Format, id: &str| format.check(&nodes(&["fine", id])).map_err(|error| error.to_string());
         assert_eq!(
             told(Format::Tsv, "a\tb").unwrap_err(),
-            "the tsv format cannot hold node \"a\\tb\": it has a tab or line break in it; use --format csv"
+            "the tsv format cannot represent node \"a\\tb\": it contains a tab or a line break; use format = csv"
         );
         assert_eq!(
             told(Format::Word2vec, "New York").unwrap_err(),
-            "the word2vec format cannot hold node \"New York\": it has white space in it; use --format csv"
+            "the word2vec format cannot represent node \"New York\": it contains white space; use format = csv"
         );
         assert!(told(Format::Tsv, "\"quoted\"").unwrap_err().contains("begins with a quote"));
         assert!(told(Format::Word2vec, "").unwrap_err().contains("it is empty"));
@@ -262,9 +272,10 @@ mod tests {
     fn a_bad_id_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
-        assert!(write_vectors(&path, Format::Word2vec, &nodes(&["a b"]), 1, &[1.0]).is_err());
+        let pool = Pool::new(Some(1)).unwrap();
+        assert!(write_vectors(&path, Format::Word2vec, &nodes(&["a b"]), 1, &[1.0], &pool).is_err());
         assert!(!path.exists());
-        write_vectors(&path, Format::Word2vec, &nodes(&["a"]), 1, &[1.0]).unwrap();
+        write_vectors(&path, Format::Word2vec, &nodes(&["a"]), 1, &[1.0], &pool).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "1 1\na 1\n");
     }
 }

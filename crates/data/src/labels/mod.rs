@@ -68,7 +68,7 @@ impl Labels {
         }
         if rows != ids.len() {
             return Err(Error::network(format!(
-                "{rows} sets of labels for {} nodes; give one set for each",
+                "got {rows} sets of labels for {} nodes; expected one set per node",
                 ids.len()
             )));
         }
@@ -116,10 +116,10 @@ impl Labels {
     fn new<S: AsRef<str>>(ids: &[S], mut pairs: Vec<(usize, String)>, unknown: usize) -> Result<Self> {
         if pairs.is_empty() {
             return Err(Error::network(match unknown {
-                0 => "no node has a label; expected a node and a label on each line".into(),
+                0 => "no node has a label; expected a node and a label per line".into(),
                 _ => format!(
-                    "has labels for {unknown} ids, and none of them is a node of the network; check that both \
-                     use the same ids"
+                    "none of the {unknown} ids with labels is a node of the network; check that both use the same \
+                     ids"
                 ),
             }));
         }
@@ -279,7 +279,7 @@ mod tests {
         let text = Labels::from_pairs(["a"], none).unwrap_err().to_string();
         assert!(text.starts_with("no node has a label"), "{text}");
         let text = Labels::from_pairs(["a"], [("b", "x"), ("b", "y"), ("c", "x")]).unwrap_err().to_string();
-        assert!(text.starts_with("has labels for 2 ids, and none of them is a node"), "{text}");
+        assert!(text.starts_with("none of the 2 ids with labels is a node of the network"), "{text}");
         let text = Labels::from_sets(["a", "a"], [["x"], ["y"]]).unwrap_err().to_string();
         assert_eq!(text, "node \"a\" is given twice");
         assert!(Labels::from_sets(["a"], [["x"], ["y"]]).unwrap_err().to_string().contains("2 sets"));

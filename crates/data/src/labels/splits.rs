@@ -9,6 +9,7 @@
 //! training). With several labels per node, only the order matters.
 
 use manyview_base::error::{Error, Result};
+use manyview_base::message::option_value;
 use manyview_base::random::Key;
 
 use super::Labels;
@@ -35,7 +36,8 @@ impl Labels {
     pub fn split(&self, share: f64, seed: u64, repeat: usize) -> Result<Split> {
         if !(share > 0.0 && share < 1.0) {
             return Err(Error::config(format!(
-                "train = {share} is not a share between 0 and 1, such as 0.5"
+                "{} must be a fraction between 0 and 1, such as 0.5",
+                option_value("train", share)
             )));
         }
         let mut order = self.labeled_rows();
@@ -43,8 +45,9 @@ impl Labels {
         let wanted = (share * nodes as f64).round() as usize;
         if wanted == 0 || wanted == nodes {
             return Err(Error::config(format!(
-                "train = {share} of {nodes} labeled nodes leaves none to {}; choose another share",
-                if wanted == 0 { "train" } else { "test" }
+                "{} of {nodes} labeled nodes leaves no {} nodes; choose another fraction",
+                option_value("train", share),
+                if wanted == 0 { "training" } else { "test" }
             )));
         }
         let key = Key::new(seed).with(SPLITS).with(repeat as u64);
@@ -59,7 +62,7 @@ impl Labels {
         order.sort_unstable();
         if order.is_empty() {
             return Err(Error::network(
-                "every class has one node, so none is left to test; give each class two nodes or more",
+                "every class has a single node, so there are no test nodes; each class needs at least two nodes",
             ));
         }
         Ok(Split { train, test: order })
@@ -90,11 +93,12 @@ impl Labels {
             let least = (sizes.len() as f64 / order.len() as f64 * 100.0).ceil() / 100.0;
             let advice = match least {
                 least if least < 1.0 => format!("use {least} or more"),
-                _ => "leave out classes of one node".into(),
+                _ => "remove classes with a single node".into(),
             };
             Error::config(format!(
-                "train = {share} of {} labeled nodes is {wanted}, which leaves some of the {} classes without a \
-                 training node; {advice}",
+                "{} of {} labeled nodes is {wanted}, which leaves some of the {} classes without a training node; \
+                 {advice}",
+                option_value("train", share),
                 order.len(),
                 sizes.len()
             ))
@@ -198,8 +202,8 @@ mod tests {
             text.contains("leaves some of the 10 classes without a training node; use 0.1 or more"),
             "{text}"
         );
-        assert!(sentence(&many, 0.001).contains("leaves none to train"));
-        assert!(sentence(&many, 0.999).contains("leaves none to test"));
+        assert!(sentence(&many, 0.001).contains("leaves no training nodes"));
+        assert!(sentence(&many, 0.999).contains("leaves no test nodes"));
         for share in [0.0, 1.0, -0.5, f64::NAN] {
             assert!(sentence(&many, share).contains("between 0 and 1"));
         }

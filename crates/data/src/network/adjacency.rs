@@ -201,6 +201,7 @@ fn close_gaps(bounds: &[usize], kept: &[usize], cols: &mut Vec<u32>, values: &mu
 mod tests {
     use std::collections::BTreeMap;
 
+    use manyview_base::parallel::Pool;
     use proptest::prelude::*;
 
     use super::*;
@@ -273,8 +274,8 @@ mod tests {
             })
             .collect();
         let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| adjacency(edges.clone(), 1024, false, Duplicates::Sum))
+            let pool = Pool::new(Some(threads)).unwrap();
+            pool.run(|| adjacency(edges.clone(), 1024, false, Duplicates::Sum))
         };
         let one = with(1);
         assert!(one.entries() < 400_000);

@@ -7,6 +7,7 @@ use super::adjacency::{Edge, adjacency};
 use super::interner::{Found, Interner, NodeError, lossy};
 use super::{Duplicates, EdgeCounts, Network, Nodes, View};
 use manyview_base::error::{Error, Result};
+use manyview_base::parallel::Pool;
 
 /// Collects nodes, views and edges, and builds a [`Network`].
 ///
@@ -59,13 +60,7 @@ impl NetworkBuilder {
         I::Item: AsRef<[u8]>,
     {
         let mut builder = Self::new();
-        for id in ids {
-            let before = builder.nodes().len();
-            builder.node(id.as_ref())?;
-            if builder.nodes().len() == before {
-                return Err(Error::network(format!("node {:?} is given twice", lossy(id.as_ref()))));
-            }
-        }
+        ids.into_iter().try_for_each(|id| builder.interner.intern_new(id.as_ref()))?;
         builder.fix_nodes();
         Ok(builder)
     }
@@ -100,7 +95,7 @@ impl NetworkBuilder {
     /// When the name is empty, contains a line break, or is already used.
     pub fn add_view(&mut self, name: &str, directed: bool, duplicates: Duplicates) -> Result<usize> {
         if name.trim().is_empty() {
-            return Err(Error::network("a view needs a name; this one's is empty"));
+            return Err(Error::network("the name of a view is empty"));
         }
         if name.contains(['\n', '\r']) {
             return Err(Error::network(format!("view name {name:?} contains a line break")));
@@ -171,30 +166,38 @@ impl NetworkBuilder {
         self.views.iter().map(|view| view.name.as_str())
     }
 
-    /// Merges the edges of each view into its adjacency matrix.
+    /// Builds the network on all cores; see [`NetworkBuilder::build_on`].
+    ///
+    /// # Errors
+    /// Those of [`NetworkBuilder::build_on`].
+    pub fn build(self) -> Result<Network> {
+        self.build_on(&Pool::new(None)?)
+    }
+
+    /// Merges the edges of each view into its adjacency matrix, on the threads of the pool.
     ///
     /// The result does not depend on the number of threads: weights of one pair are added in the order given.
     ///
     /// # Errors
     /// When there is no view, a view has no edge, there are fewer than two nodes, or merged weights overflow.
-    pub fn build(self) -> Result<Network> {
+    pub fn build_on(self, pool: &Pool) -> Result<Network> {
         let nodes = self.interner.into_nodes();
         if self.views.is_empty() {
-            return Err(Error::network("the network has no view; give at least one file of edges"));
+            return Err(Error::network("the network has no views; give at least one edge list"));
         }
         if nodes.len() < 2 {
             let count = nodes.len();
             let noun = if count == 1 { "node" } else { "nodes" };
             return Err(Error::network(format!(
-                "the network has {count} {noun}, and an edge needs two; check that \
-                 source and target are the right columns"
+                "the network has {count} {noun}, but an edge needs two; check the source and target columns"
             )));
         }
         if let Some(empty) = self.views.iter().find(|view| view.edges.is_empty()) {
             return Err(empty.without_edges());
         }
         // One view after the other, so that only one exists both as edges and as a matrix.
-        let views = self.views.into_iter().map(|view| view.build(nodes.len())).collect::<Result<_>>()?;
+        let build = |view: Pending| pool.run(|| view.build(nodes.len()));
+        let views = self.views.into_iter().map(build).collect::<Result<_>>()?;
         Ok(Network::new(nodes, views))
     }
 }
@@ -204,11 +207,11 @@ impl Pending {
         let EdgeCounts { given, zero_weights, self_loops, .. } = self.counts;
         let name = &self.name;
         Error::network(if given == 0 {
-            format!("view {name:?} has no edges; leave it out")
+            format!("view {name:?} has no edges; remove it")
         } else {
             format!(
-                "view {name:?} has no edges: of {given} given, {zero_weights} were dropped as zero weights and \
-                 {self_loops} as self-loops; leave it out or check its columns"
+                "view {name:?} has no edges: all {given} were dropped ({zero_weights} of weight zero, {self_loops} \
+                 self-loops); remove it or check its columns"
             )
         })
     }
@@ -219,7 +222,7 @@ impl Pending {
         let adjacency = adjacency(edges, nodes, directed, duplicates);
         if adjacency.values().iter().any(|weight| !weight.is_finite()) {
             return Err(Error::network(format!(
-                "view {name:?}: the weights of an edge given more than once add up to infinity; scale them down"
+                "view {name:?}: the weights of a repeated edge add up to infinity; scale them down"
             )));
         }
         let distinct = if directed { adjacency.entries() } else { adjacency.entries() / 2 };
@@ -299,16 +302,18 @@ mod tests {
 
     #[test]
     fn networks_from_which_nothing_follows_are_refused() {
-        assert!(message(NetworkBuilder::new().build()).contains("no view"));
+        assert!(message(NetworkBuilder::new().build()).contains("no views"));
         assert!(message(Network::from_edges(&[("calls", &[("a", "a", 1.0)])])).contains("has 1 node,"));
         let dropped: &[_] = &[("a", "a", 1.0), ("a", "b", 0.0), ("b", "b", 1.0)];
         let text = message(Network::from_edges(&[("calls", dropped)]));
         assert!(
-            text.contains("\"calls\" has no edges: of 3 given, 1 were dropped as zero weights and 2 as"),
+            text.contains(
+                "\"calls\" has no edges: all 3 were dropped (1 of weight zero, 2 self-loops); remove it"
+            ),
             "{text}"
         );
         let text = message(Network::from_edges(&[("calls", &[("a", "b", 1.0)]), ("mails", &[])]));
-        assert_eq!(text, "view \"mails\" has no edges; leave it out");
+        assert_eq!(text, "view \"mails\" has no edges; remove it");
         let huge: &[_] = &[("a", "b", f64::MAX), ("a", "b", f64::MAX)];
         assert!(message(Network::from_edges(&[("calls", huge)])).contains("infinity"));
     }

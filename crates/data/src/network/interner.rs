@@ -18,7 +18,7 @@ pub enum NodeError {
     #[error("the node id is empty")]
     Empty,
     /// The id contains a line feed or a carriage return.
-    #[error("node id {0:?} contains a line break; nodes.txt holds one id a line")]
+    #[error("node id {0:?} contains a line break, but nodes.txt has one id per line")]
     LineBreak(String),
     /// The id is not UTF-8.
     #[error("node id {0:?} is not UTF-8; convert the text, for example with iconv -f latin1 -t utf-8")]
@@ -27,10 +27,10 @@ pub enum NodeError {
     #[error("node {0:?} is not in the given set of nodes; add it there, or do not fix the set")]
     Unknown(String),
     /// The id has more than 4 GB.
-    #[error("a node id of more than 4 GB; is the delimiter right?")]
+    #[error("a node id has more than 4 GB; check the delimiter")]
     TooLong,
     /// There are more ids than 32-bit node numbers.
-    #[error("more than {} nodes; node numbers have 32 bits", Interner::MOST)]
+    #[error("there are more than {} nodes, the maximum for 32-bit node numbers", Interner::MOST)]
     TooMany,
 }
 
@@ -134,6 +134,19 @@ impl Interner {
             Some(node) => Ok(node),
             None => self.add(id),
         }
+    }
+
+    /// Adds an id.
+    ///
+    /// # Errors
+    /// When it is not valid or is already there.
+    pub fn intern_new(&mut self, id: &[u8]) -> Result<(), Error> {
+        let before = self.len();
+        self.intern(id)?;
+        if self.len() == before {
+            return Err(Error::network(format!("node {:?} is given twice", lossy(id))));
+        }
+        Ok(())
     }
 
     #[cold]

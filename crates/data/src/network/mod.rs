@@ -6,8 +6,9 @@
 mod adjacency;
 mod builder;
 mod interner;
-mod near;
+mod lookup;
 
+use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Csr;
 use manyview_base::random::{mix_words, text_key};
 
@@ -24,6 +25,25 @@ pub struct Nodes {
 }
 
 impl Nodes {
+    /// Creates nodes from ids in row order.
+    ///
+    /// ```
+    /// use manyview_data::network::Nodes;
+    ///
+    /// let nodes = Nodes::new(["ann", "bob"])?;
+    /// assert_eq!((nodes.len(), nodes.id(1)), (2, "bob"));
+    /// assert!(Nodes::new(["ann", "ann"]).is_err());
+    /// # Ok::<(), manyview_base::error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an id is empty, contains a line break, or is given twice.
+    pub fn new(ids: impl IntoIterator<Item: AsRef<str>>) -> Result<Self> {
+        let mut interner = Interner::default();
+        ids.into_iter().try_for_each(|id| interner.intern_new(id.as_ref().as_bytes()))?;
+        Ok(interner.into_nodes())
+    }
+
     /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -59,10 +79,19 @@ impl Nodes {
         self.text.len()
     }
 
-    /// Appends an id, which must be new. The caller ensures this.
+    /// Appends an id without checks. The caller ensures that it is new and valid; [`Nodes::new`] checks.
     pub fn push(&mut self, id: &str) {
         self.text.push_str(id);
         self.ends.push(self.text.len());
+    }
+}
+
+/// Collects ids without checks. The caller ensures that they are distinct and valid; [`Nodes::new`] checks.
+impl<S: AsRef<str>> FromIterator<S> for Nodes {
+    fn from_iter<I: IntoIterator<Item = S>>(ids: I) -> Self {
+        let mut nodes = Nodes::default();
+        ids.into_iter().for_each(|id| nodes.push(id.as_ref()));
+        nodes
     }
 }
 
@@ -162,6 +191,25 @@ impl Network {
     /// Returns the views in the order given.
     pub fn views(&self) -> &[View] {
         &self.views
+    }
+
+    /// Returns the index of the view with this name.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with the names of all views, when there is no such view.
+    pub fn view_index(&self, name: &str) -> Result<usize> {
+        self.views.iter().position(|view| view.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.views.iter().map(|view| view.name.as_str()).collect();
+            Error::config(format!("there is no view {name:?}; the views are {}", names.join(", ")))
+        })
+    }
+
+    /// Returns the view with this name.
+    ///
+    /// # Errors
+    /// Those of [`Network::view_index`].
+    pub fn view_named(&self, name: &str) -> Result<&View> {
+        Ok(&self.views[self.view_index(name)?])
     }
 
     /// Returns the network with only one of its views.

@@ -3,9 +3,9 @@
 use std::fs;
 use std::ops::ControlFlow;
 
-use manyview_data::io::{ReadOptions, Source, ViewSource, read_network};
+use manyview_data::io::{ReadOptions, Reading, Source, ViewSource, read_network};
 
-use super::support::{Folder, failure};
+use super::support::{Folder, failure, pool};
 
 #[test]
 fn bad_lines_get_a_sentence() {
@@ -13,9 +13,9 @@ fn bad_lines_get_a_sentence() {
         (
             "calls.tsv",
             &b"a\tb\t1\na\tc\t0,5\n"[..],
-            "calls.tsv:2: weight \"0,5\" is not a number (use a point: 0.5)",
+            "calls.tsv:2: weight \"0,5\" is not a number (use a decimal point: 0.5)",
         ),
-        ("calls.csv", b"a;b;0,5\n", "calls.csv:1: weight \"0,5\" is not a number (use a point: 0.5)"),
+        ("calls.csv", b"a;b;0,5\n", "calls.csv:1: weight \"0,5\" is not a number (use a decimal point: 0.5)"),
         (
             "calls.tsv",
             b"# x\n\na\tb\t-1\n",
@@ -34,50 +34,50 @@ fn bad_lines_get_a_sentence() {
         (
             "calls.tsv",
             b"a\tb\tfriend\n",
-            "calls.tsv:1: weight \"friend\" is not a number (--unweighted ignores weights; --relation 3 splits the table by this column)",
+            "calls.tsv:1: weight \"friend\" is not a number (use unweighted to ignore weights, or relation = 3 to split the table by this column)",
         ),
         (
             "calls.csv",
             b"source,target,weight\na,b,heavy\n",
-            "calls.csv:2: weight \"heavy\" is not a number (--unweighted ignores weights)",
+            "calls.csv:2: weight \"heavy\" is not a number (use unweighted to ignore weights)",
         ),
         (
             "calls.tsv",
             b"a\tb\t\n",
-            "calls.tsv:1: the weight is empty; expected a number (--unweighted ignores weights)",
+            "calls.tsv:1: the weight is empty; expected a number (use unweighted to ignore weights)",
         ),
         (
             "calls.tsv",
             b"a b\nb c\n",
-            "calls.tsv:1: one field where source and target are expected, separated by tabs; if blanks separate them, say --delimiter space",
+            "calls.tsv:1: found one field, expected source and target separated by tabs; if they are separated by blanks, use delimiter = space",
         ),
         (
             "calls.tsv",
             b"a\tb\nb,c\n",
-            "calls.tsv:2: one field where source and target are expected, separated by tabs; if commas separate them, say --delimiter comma",
+            "calls.tsv:2: found one field, expected source and target separated by tabs; if they are separated by commas, use delimiter = comma",
         ),
         (
             "calls.csv",
             b"a\tb\n",
-            "calls.csv:1: one field where source and target are expected, separated by commas; if tabs separate them, say --delimiter tab",
+            "calls.csv:1: found one field, expected source and target separated by commas; if they are separated by tabs, use delimiter = tab",
         ),
-        ("calls.tsv", b"a\tb\t1\nb\tc\n", "calls.tsv:2: 2 fields where 3 are expected, separated by tabs"),
+        ("calls.tsv", b"a\tb\t1\nb\tc\n", "calls.tsv:2: found 2 fields, expected 3 separated by tabs"),
         (
             "calls.tsv",
             b"a\tb\nb\tc\t0.5\n",
-            "calls.tsv:2: more fields than the 2 of the first line; give every line a weight, or none (--unweighted ignores further fields)",
+            "calls.tsv:2: more fields than the 2 of the first line; give every line a weight, or none (use unweighted to ignore further fields)",
         ),
         ("calls.tsv", b"a\tb\n\tc\n", "calls.tsv:2: the source is empty; expected a node id in column 1"),
         ("calls.csv", b"a,b\nc, \n", "calls.csv:2: the target is empty; expected a node id in column 2"),
         (
             "calls.csv",
             b"a,b\n\"x\ny\",b\n",
-            "calls.csv:2: node id \"x\\ny\" contains a line break; nodes.txt holds one id a line",
+            "calls.csv:2: node id \"x\\ny\" contains a line break, but nodes.txt has one id per line",
         ),
         (
             "calls.csv",
             b"a,b\nc,\"d\ne,f\n",
-            "calls.csv:2: a quote opens in this line and is never closed; close it, or double quotes that are meant as such (\"\")",
+            "calls.csv:2: a quote opens in this line and is never closed; close it, or double it (\"\") if it is part of the text",
         ),
         (
             "calls.tsv",
@@ -104,17 +104,17 @@ fn bad_files_get_a_sentence() {
         (
             "calls.tsv",
             &b""[..],
-            "calls.tsv: no edges: the file is empty or has comments only; leave it out or check where it comes from",
+            "calls.tsv: no edges: the file is empty or has only comments; remove it or check its source",
         ),
         (
             "calls.tsv",
             b"# nothing\n\n",
-            "calls.tsv: no edges: the file is empty or has comments only; leave it out or check where it comes from",
+            "calls.tsv: no edges: the file is empty or has only comments; remove it or check its source",
         ),
         (
             "calls.tsv",
             b"source\ttarget\n",
-            "calls.tsv: no edges: the file has nothing but a header (--header no reads it as an edge)",
+            "calls.tsv: no edges: the file has only a header (use header = no to read it as an edge)",
         ),
         (
             "calls.tsv",
@@ -124,17 +124,17 @@ fn bad_files_get_a_sentence() {
         (
             "calls.tsv",
             b"a\tb\nc\td\0\n",
-            "calls.tsv: holds zero bytes and is not text; expected lines of edges in UTF-8 (iconv -f utf-16le -t utf-8 converts UTF-16)",
+            "calls.tsv:2: the line contains a zero byte, so the file is not UTF-8 text (convert UTF-16, for example with iconv -f utf-16le -t utf-8)",
         ),
         (
             "calls.tsv",
             b"a\ta\n",
-            "the network has 1 node, and an edge needs two; check that source and target are the right columns",
+            "the network has 1 node, but an edge needs two; check the source and target columns",
         ),
         (
             "calls.tsv",
             b"a\ta\t1\na\tb\t0\n",
-            "view \"calls\" has no edges: of 2 given, 1 were dropped as zero weights and 1 as self-loops; leave it out or check its columns",
+            "view \"calls\" has no edges: all 2 were dropped (1 of weight zero, 1 self-loops); remove it or check its columns",
         ),
     ] {
         assert_eq!(failure(name, bytes), expected);
@@ -146,7 +146,7 @@ fn bad_files_get_a_sentence() {
     );
     fs::create_dir(folder.path("calls.tsv")).unwrap();
     let source = Source::Views(vec![ViewSource { name: "calls".into(), path: folder.path("calls.tsv") }]);
-    let error =
-        read_network(&source, &ReadOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
+    let observer = &mut |_: &Reading<'_>| ControlFlow::Continue(());
+    let error = read_network(&source, &ReadOptions::default(), &pool(1), observer).unwrap_err();
     assert!(error.to_string().ends_with("is a folder where a file is expected"), "{error}");
 }

@@ -1,5 +1,6 @@
 //! The interpretation of columns.
 
+use manyview_base::message::Notation;
 use manyview_data::io::{Delimiter, Header, ReadOptions};
 
 use super::support::{Folder, edges, nodes, read, some};
@@ -9,21 +10,22 @@ fn notes_say_how_a_file_was_understood() {
     let folder =
         Folder::new(&[("calls.tsv", b"source\ttarget\tweight\na\ta\t1\na\tb\t0\nb\tc\t1\nc\tb\t1\n")]);
     let notes = folder.read(&["calls.tsv"], &ReadOptions::default()).unwrap().notes;
+    let notes: Vec<String> = notes.iter().map(|note| note.in_notation(Notation::CommandLine)).collect();
     let file = folder.path("calls.tsv").display().to_string();
     assert_eq!(
         notes,
         [
             format!("{file}: tab-separated, header (source, target, weight)"),
-            "view calls: 1 self-loop dropped".into(),
-            "view calls: 1 edge of weight zero dropped".into(),
-            "view calls: 1 line repeats a pair; weights are added up (--duplicates max keeps the largest)"
+            "view calls: dropped 1 self-loop".into(),
+            "view calls: dropped 1 edge of weight zero".into(),
+            "view calls: 1 line repeats a pair; weights are added (use --duplicates max to keep the largest)"
                 .into(),
         ]
     );
     let read = read("calls.csv", b"from,to,year\na,b,1999\n");
     assert_eq!(edges(&read.network, 0), ["a-b:1"]);
     assert!(
-        read.notes[0].ends_with("column \"year\" is ignored (--weight year uses it as weights)"),
+        read.notes[0].to_string().ends_with("is ignored (use weight = year to read weights from it)"),
         "{:?}",
         read.notes
     );
@@ -41,7 +43,7 @@ fn columns_can_be_named() {
     assert_eq!(edges(&network, 0), ["ann-p1:1999", "p1-bob:2001"]);
     options.source = some("auther");
     let text = folder.failure(&["wrote.csv"], &options);
-    assert_eq!(text, "wrote.csv:1: no column \"auther\"; the columns are year, author, paper");
+    assert_eq!(text, "wrote.csv:1: there is no column \"auther\"; the columns are year, author, paper");
 }
 
 #[test]

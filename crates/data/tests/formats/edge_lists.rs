@@ -1,12 +1,13 @@
 //! Files of one view: ids, delimiters, compression, pairs, threads.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
-use manyview_data::io::{Directed, ReadOptions};
+use manyview_data::io::{Directed, ReadOptions, Reading, Source, read_network};
 use manyview_data::network::Duplicates;
 use proptest::prelude::*;
 
-use super::support::{Folder, edges, failure, gzip, nodes, read, view_names};
+use super::support::{Folder, edges, failure, gzip, nodes, pool, read, view_names};
 
 #[test]
 fn ids_are_any_text() {
@@ -67,10 +68,10 @@ fn truncated_files_are_called_so() {
     let plain: Vec<u8> =
         (0..5000u32).flat_map(|at| format!("a{}\tb{at}\n", at * 7919 % 5000).into_bytes()).collect();
     let packed = gzip(&plain);
-    let expected = "calls.tsv.gz: the gzip data end early; the file is truncated, fetch it again";
+    let expected = "calls.tsv.gz: the gzip data ends early; the file is truncated, download it again";
     assert_eq!(failure("calls.tsv.gz", &packed[..packed.len() / 2]), expected);
     let packed = zstd::encode_all(&plain[..], 3).unwrap();
-    let expected = "calls.tsv.zst: the zstd data end early; the file is truncated, fetch it again";
+    let expected = "calls.tsv.zst: the zstd data ends early; the file is truncated, download it again";
     assert_eq!(failure("calls.tsv.zst", &packed[..packed.len() / 2]), expected);
 }
 
@@ -87,7 +88,7 @@ fn a_pair_listed_both_ways_counts_twice() {
     let largest = folder.read(&["calls.tsv"], &options).unwrap();
     assert_eq!(largest.network.views()[0].adjacency, once.views()[0].adjacency);
     assert!(
-        largest.notes[1].contains("2 lines repeat a pair; the largest weight is kept"),
+        largest.notes[1].to_string().contains("2 lines repeat a pair; the largest weight is kept"),
         "{:?}",
         largest.notes
     );
@@ -101,9 +102,10 @@ fn the_number_of_threads_changes_no_bit() {
         text += &format!("n{source}\tn{}\t{}\n", (source + 1 + at % 200) % 256, 1.0 / f64::from(at % 89 + 1));
     }
     let folder = Folder::new(&[("calls.tsv", text.as_bytes())]);
+    let source = Source::Paths(vec![folder.path("calls.tsv")]);
     let with = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| folder.read(&["calls.tsv"], &ReadOptions::default()).unwrap().network)
+        let observer = &mut |_: &Reading<'_>| ControlFlow::Continue(());
+        read_network(&source, &ReadOptions::default(), &pool(threads), observer).unwrap().network
     };
     let one = with(1);
     for threads in [2, 8] {

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 
 use manyview_base::error::Error;
 use manyview_data::Network;
-use manyview_data::io::{Directed, ReadOptions, Source, ViewSource, read_network};
+use manyview_data::io::{Directed, ReadOptions, Reading, Source, ViewSource, read_network};
 
-use super::support::{Folder, edges, failure, failure_with, gzip, nodes, some, view_names};
+use super::support::{Folder, edges, failure, failure_with, gzip, nodes, pool, some, view_names};
 
 #[test]
 fn a_table_is_split_by_its_relation() {
@@ -35,17 +35,17 @@ fn a_table_is_split_by_its_relation() {
     let wrong = ReadOptions { directed: Directed::Views(vec!["visits".into()]), ..options.clone() };
     assert_eq!(
         folder.failure(&["edges.csv"], &wrong),
-        "--directed visits: there is no such view; the views are mails, calls"
+        "directed = visits: there is no such view; the views are mails, calls"
     );
     let text = failure_with(&options, "edges.csv", b"source,target,kind\na,b,x\na,b,\n");
     assert_eq!(text, "edges.csv:3: the relation is empty; every edge of the table needs a view");
     let text = folder.failure(&["edges.csv"], &ReadOptions::default());
     assert!(
-        text.contains("pass --relation kind to split the table into views, or --view NAME=PATH"),
+        text.contains("use relation = kind to split the table into views, or view = NAME=PATH"),
         "{text}"
     );
     let text = folder.failure(&["edges.csv", "bare.txt"], &options);
-    assert!(text.contains("give it with a single file"), "{text}");
+    assert!(text.contains("use it with a single file"), "{text}");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_folder_is_a_network() {
     let read = folder.read(&[""], &ReadOptions::default()).unwrap();
     assert_eq!(view_names(&read.network), ["calls", "calls-2", "mails"]);
     assert_eq!(nodes(&read.network), ["a", "b", "c", "d"]);
-    assert!(read.notes[0].ends_with("1 other file ignored"), "{:?}", read.notes);
+    assert!(read.notes[0].to_string().ends_with("ignored 1 other file"), "{:?}", read.notes);
     assert_eq!(Network::open(folder.0.path()).unwrap().nodes(), read.network.nodes());
 
     fs::write(folder.path("nodes.txt"), "d\nc\nb\na\ne\n").unwrap();
@@ -89,7 +89,7 @@ fn a_folder_is_a_network() {
 fn a_folder_without_views_is_an_error() {
     let folder = Folder::new(&[("labels.tsv", b"a\t1\n"), ("notes.md", b"")]);
     let error = Network::open(folder.0.path()).unwrap_err().to_string();
-    assert!(error.contains("the folder holds no views"), "{error}");
+    assert!(error.contains("the folder has no views"), "{error}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn several_files_are_views_named_by_their_stems() {
     assert!(network.views().iter().all(|view| view.directed));
     let wrong = ReadOptions { directed: Directed::Views(vec!["call".into()]), ..ReadOptions::default() };
     let text = folder.failure(&["mails.csv", "calls.v1.tsv"], &wrong);
-    assert_eq!(text, "--directed call: there is no such view; the views are mails, calls.v1");
+    assert_eq!(text, "directed = call: there is no such view; the views are mails, calls.v1");
     let text = folder.failure(&["mails.csv", "network.toml"], &ReadOptions::default());
     assert!(text.contains("a manifest is a whole network"), "{text}");
     let text = folder.failure(&["mails.csv", ""], &ReadOptions::default());
@@ -191,11 +191,12 @@ fn views_can_be_given_by_name_and_path() {
     for text in ["calls.tsv", "=calls.tsv", "calls="] {
         assert!(text.parse::<ViewSource>().is_err(), "{text}");
     }
-    let read = |source| read_network(&source, &ReadOptions::default(), &mut |_| ControlFlow::Continue(()));
+    let read =
+        |source| read_network(&source, &ReadOptions::default(), &pool(1), &mut |_| ControlFlow::Continue(()));
     let twice = Source::Views(vec!["a=-".parse().unwrap(), "b=-".parse().unwrap()]);
-    assert!(read(twice).unwrap_err().to_string().starts_with("standard input (-) can be read once only"));
+    assert!(read(twice).unwrap_err().to_string().starts_with("standard input (-) can be read only once"));
     let error = read(Source::Table("edges.csv".into())).unwrap_err().to_string();
-    assert!(error.contains("needs --relation COL"), "{error}");
+    assert!(error.contains("needs relation = COL"), "{error}");
 }
 
 // Node files.
@@ -213,15 +214,15 @@ fn a_node_file_fixes_nodes_and_order() {
     let with = |name: &str| ReadOptions { nodes: Some(folder.path(name)), ..ReadOptions::default() };
     let read = folder.read(&["calls.tsv"], &with("all.txt")).unwrap();
     assert_eq!(nodes(&read.network), ["d", "c", "b", "a"]);
-    assert!(read.notes[0].ends_with("all.txt: 4 nodes, which fix the rows"), "{:?}", read.notes);
+    assert!(read.notes[0].to_string().ends_with("all.txt: 4 nodes in this order"), "{:?}", read.notes);
     assert_eq!(nodes(&folder.read(&["calls.tsv"], &with("table.tsv")).unwrap().network), ["c", "b", "a"]);
     for (name, expected) in [
         (
             "few.txt",
-            "calls.tsv:2: node \"c\" is not in few.txt; add it there, or leave the node file out to take the nodes from the edges",
+            "calls.tsv:2: node \"c\" is not in few.txt; add it there, or omit the node file to take the nodes from the edges",
         ),
-        ("twice.txt", "twice.txt:4: node \"a\" is also in line 1; give each node once"),
-        ("empty.txt", "empty.txt: no nodes: expected one id a line"),
+        ("twice.txt", "twice.txt:4: node \"a\" is already in line 1; list each node once"),
+        ("empty.txt", "empty.txt: no nodes: expected one id per line"),
     ] {
         assert_eq!(folder.failure(&["calls.tsv"], &with(name)), expected);
     }
@@ -235,7 +236,7 @@ fn the_observer_sees_the_reading_and_may_end_it() {
     let folder = Folder::new(&[("calls.tsv", &bytes), ("mails.tsv", b"0\t1\n")]);
     let source = Source::Paths(vec![folder.path("calls.tsv"), folder.path("mails.tsv")]);
     let mut seen = Vec::new();
-    read_network(&source, &ReadOptions::default(), &mut |reading| {
+    read_network(&source, &ReadOptions::default(), &pool(2), &mut |reading| {
         seen.push((reading.path.to_owned(), reading.bytes, reading.total, reading.edges));
         ControlFlow::Continue(())
     })
@@ -244,7 +245,8 @@ fn the_observer_sees_the_reading_and_may_end_it() {
     assert!(seen.len() > 3);
     assert!(seen.is_sorted_by_key(|&(_, bytes, _, edges)| (bytes, edges)));
     assert_eq!(seen.last().unwrap(), &(folder.path("mails.tsv"), total, Some(total), 200_001));
-    let error = read_network(&source, &ReadOptions::default(), &mut |_| ControlFlow::Break(())).unwrap_err();
+    let stop = &mut |_: &Reading<'_>| ControlFlow::Break(());
+    let error = read_network(&source, &ReadOptions::default(), &pool(2), stop).unwrap_err();
     assert!(matches!(error, Error::Interrupted));
 }
 
@@ -256,13 +258,13 @@ fn child_that_reads_standard_input() {
     }
     let source = Source::Views(vec!["calls=-".parse().unwrap()]);
     let mut total = Some(0);
-    let read = read_network(&source, &ReadOptions::default(), &mut |reading| {
+    let read = read_network(&source, &ReadOptions::default(), &pool(1), &mut |reading| {
         total = reading.total;
         ControlFlow::Continue(())
     })
     .unwrap();
     assert_eq!(edges(&read.network, 0), ["a-b:0.5"]);
-    assert_eq!(read.notes, ["standard input: space-separated, no header, weights in column 3"]);
+    assert_eq!(read.notes, ["standard input: space-separated, no header, weights in column 3".into()]);
     assert_eq!(total, None);
 }
 

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use manyview_base::error::Result;
+use manyview_base::parallel::Pool;
 use manyview_data::Network;
 use manyview_data::io::{ReadNetwork, ReadOptions, Source, read_network};
 use tempfile::TempDir;
@@ -28,7 +29,7 @@ impl Folder {
 
     pub(crate) fn read(&self, names: &[&str], options: &ReadOptions) -> Result<ReadNetwork> {
         let source = Source::Paths(names.iter().map(|name| self.path(name)).collect());
-        read_network(&source, options, &mut |_| ControlFlow::Continue(()))
+        read_network(&source, options, &pool(2), &mut |_| ControlFlow::Continue(()))
     }
 
     /// Returns the message without the name of the folder.
@@ -36,6 +37,10 @@ impl Folder {
         let error = self.read(names, options).expect_err("the input is bad").to_string();
         error.replace(&format!("{}/", self.0.path().display()), "")
     }
+}
+
+pub(crate) fn pool(threads: usize) -> Pool {
+    Pool::new(Some(threads)).unwrap()
 }
 
 pub(crate) fn read(name: &str, bytes: &[u8]) -> ReadNetwork {

@@ -1,16 +1,16 @@
-//! Centers, the distances from them, and what is carried along from one iteration to the next.
+//! Centers, the distances from them, and the state kept from one iteration to the next.
 //!
-//! Invariant: a node's bounds hold whatever rounding did: `upper` is no less than the distance to its center, `lower` no
-//! more than that to any other.
+//! Invariant: a node's bounds are valid in spite of rounding: `upper` is at least the distance to its center, and
+//! `lower` at most the distance to any other center.
 
 use super::Nodes;
 use crate::evaluate::kernels::{GROUP, LANES, Lanes, four_distances, four_products, stride, totals};
 use manyview_base::linalg::vector::{add_multiple, product};
 
-/// A share of the squared lengths that rounding cannot exceed in vectors of less than a hundred thousand columns.
+/// Upper bound of the rounding error relative to the squared lengths, for vectors of fewer than 100,000 columns.
 const ROUNDING: f64 = 1e-11;
 
-/// Where the centers are: a padded row for each, and rows of zeros up to a multiple of [`GROUP`].
+/// The centers: one padded row each, followed by rows of zeros up to a multiple of [`GROUP`].
 #[derive(Clone)]
 pub(super) struct Centers {
     pub(super) count: usize,
@@ -18,27 +18,27 @@ pub(super) struct Centers {
     pub(super) values: Vec<f64>,
 }
 
-/// What is known of a node.
+/// The cluster of a node and the bounds of its distances.
 #[derive(Clone, Copy)]
 pub(super) struct Bound {
     pub(super) cluster: u32,
-    /// At least the distance to its center.
+    /// Upper bound of the distance to its center.
     pub(super) upper: f64,
-    /// At most the distance to any other center.
+    /// Lower bound of the distance to any other center.
     pub(super) lower: f64,
 }
 
-/// The clusters: sums of their vectors, and how many those are. A block's moves have the same form.
+/// The sum of the vectors of each cluster and their number. Also used for the changes of a block.
 #[derive(Clone)]
 pub(super) struct Totals {
     pub(super) sums: Centers,
     pub(super) sizes: Vec<i64>,
 }
 
-/// Room for the distances of one node, used again for the next.
+/// Buffers for the distances of one node, reused for the next.
 pub(super) struct Scratch {
     pub(super) lanes: Vec<Lanes>,
-    /// Squared, from each center.
+    /// Squared distance from each center.
     pub(super) distances: Vec<f64>,
 }
 
@@ -68,9 +68,9 @@ impl Centers {
         (0..self.count).map(|center| product(self.row(center), self.row(center))).collect()
     }
 
-    /// Squared distances from all centers by way of inner products, which takes half the time.
+    /// Squared distances from all centers, computed from inner products, which takes half the time.
     ///
-    /// They are wrong by up to [`ROUNDING`] of the squared lengths, and may fall below zero.
+    /// Their error is up to [`ROUNDING`] times the squared lengths, and they may be negative.
     #[inline(always)]
     pub(super) fn rough_distances(&self, wide: &[f64], norm: f64, norms: &[f64], scratch: &mut Scratch) {
         let groups = self.values.chunks_exact(GROUP * self.stride);
@@ -105,7 +105,7 @@ impl Centers {
         totals(&scratch.lanes[0])[center - group]
     }
 
-    /// Half the distance from each center to the nearest other one.
+    /// Half the distance from each center to the nearest other center.
     pub(super) fn half_gaps(&self) -> Vec<f64> {
         let mut scratch = Scratch::new(self);
         let mut of = |center: usize| {
@@ -122,7 +122,7 @@ impl Totals {
         Totals { sums: Centers::zeros(k, dim), sizes: vec![0; k] }
     }
 
-    /// Lets a node come (`sign` 1) or leave (-1).
+    /// Adds a node to a cluster (`sign` 1) or removes it (-1).
     #[inline(always)]
     pub(super) fn count(&mut self, cluster: u32, wide: &[f64], sign: i64) {
         add_multiple(self.sums.row_mut(cluster as usize), sign as f64, wide);
@@ -135,7 +135,7 @@ impl Totals {
     }
 }
 
-/// What a run knows: where its centers are, and of each node which is nearest.
+/// The state of a run: its centers, and the bounds of each node.
 pub(super) struct Run {
     pub(super) centers: Centers,
     pub(super) bounds: Vec<Bound>,
@@ -146,13 +146,13 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn new(nodes: &Nodes<'_>, centers: Centers) -> Self {
-        // Nodes of no cluster, infinitely far from it: the first pass looks at every one.
+        // No cluster and an infinite distance, so that the first pass computes the distances of every node.
         let unknown = Bound { cluster: u32::MAX, upper: f64::INFINITY, lower: 0.0 };
         let totals = Totals::zeros(centers.count, nodes.vectors.dim());
         Run { centers, bounds: vec![unknown; nodes.rows.len()], totals, iterations: 0, converged: false }
     }
 
-    /// Puts centers into the middle of their clusters, and widens the bounds by what they moved.
+    /// Moves the centers to the means of their clusters, and widens the bounds by the distances moved.
     pub(super) fn move_centers(&mut self) {
         let Run { centers, totals, bounds, .. } = self;
         let mut shifts = vec![0.0f64; centers.count];
@@ -177,7 +177,7 @@ impl Run {
     }
 }
 
-/// Centers, and what is the same for every node that looks at them.
+/// Centers, and values derived from them once for all nodes.
 pub(super) struct Look<'a> {
     pub(super) centers: &'a Centers,
     half_gaps: Vec<f64>,
@@ -192,7 +192,7 @@ impl<'a> Look<'a> {
         Look { centers, half_gaps: centers.half_gaps(), norms, longest }
     }
 
-    /// The distance up to which a node's own center is the nearest.
+    /// The distance up to which a node's own center is certainly the nearest.
     #[inline(always)]
     pub(super) fn settled(&self, bound: &Bound) -> f64 {
         let gap = self.half_gaps.get(bound.cluster as usize);
@@ -209,7 +209,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The nearest center (the first of several), its squared distance, and that of the next.
+/// The nearest center (the first, if tied), its squared distance, and the second smallest squared distance.
 #[inline(always)]
 pub(super) fn two_nearest(distances: &[f64]) -> (u32, f64, f64) {
     let (mut cluster, mut nearest, mut second) = (0, f64::INFINITY, f64::INFINITY);
@@ -223,7 +223,7 @@ pub(super) fn two_nearest(distances: &[f64]) -> (u32, f64, f64) {
     (cluster, nearest, second)
 }
 
-/// The place of the largest, the largest, and the next largest.
+/// The index of the largest number, the largest and the second largest number.
 fn two_largest(numbers: &[f64]) -> (u32, f64, f64) {
     let minus: Vec<f64> = numbers.iter().map(|number| -number).collect();
     let (place, largest, next) = two_nearest(&minus);

@@ -1,15 +1,16 @@
-//! k-means: centers that make the sum of squared distances to the nearest of them small.
+//! k-means: centers that minimize the sum of squared distances to the nearest center.
 //!
-//! Starts are greedy k-means++ (Arthur and Vassilvitskii, 2007): each new center is the best of a few nodes that were
-//! drawn in proportion to their squared distance from the centers so far. Then Lloyd's iterations, with Hamerly's
-//! bounds (2010): a node whose distance to its own center is below what the other centers can have come near to needs
-//! no look, which holds for most nodes after a few iterations. The bounds change the speed and not the result.
+//! The initial centers are chosen by greedy k-means++ (Arthur and Vassilvitskii, 2007): each new center is the best of
+//! a few nodes drawn with probabilities proportional to their squared distances from the previous centers. Then follow
+//! Lloyd's iterations with Hamerly's bounds (2010): a node is skipped if the bounds show that its center is still the
+//! nearest, which is the case for most nodes after a few iterations. The bounds affect the speed but not the result.
 //!
-//! Invariant: sums run over blocks of nodes that depend on the data alone, added in order.
+//! Invariant: sums are computed over blocks of nodes that depend on the data only, and blocks are added in order.
 
 mod centers;
 mod start;
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -20,32 +21,47 @@ use super::kernels::{GROUP, block_rows};
 use super::{Step, Vectors, Watch};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::kernels::vectorized;
+use manyview_base::message::option_value;
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, Stream};
 
-/// Sets starts apart from whatever else is made from the seed.
+/// Separates the random numbers of the initial centers from others of the same seed.
 const STARTS: u64 = 0x6b6d_6561_6e73;
 
-/// Runs that go over the vectors together: reading them takes longer than a few distances.
+/// Number of runs that pass over the vectors together, since reading the vectors takes longer than a few distances.
 const TOGETHER: usize = 5;
 
-/// At most so many iterations by default; a few dozen are usual.
+/// The default maximum number of iterations; a few dozen are usual.
 pub const MAX_ITER: usize = 300;
 
-/// One run of k-means.
+/// Settings of [`kmeans()`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KmeansSettings {
+    /// Number of clusters.
+    pub k: usize,
+    /// Number of runs; the one with the smallest inertia is used.
+    pub restarts: usize,
+    /// Maximum number of iterations per run.
+    pub max_iter: usize,
+    /// Random seed of the initial centers.
+    pub seed: u64,
+}
+
+/// The result of [`kmeans()`].
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Clusters {
-    /// The cluster of each node, in the order of the rows that were given.
+    /// The cluster of each node, in the order of the given rows.
     pub assignments: Vec<u32>,
     /// Sum of squared distances to the centers.
     pub inertia: f64,
-    /// Iterations until nothing moved.
+    /// Number of iterations.
     pub iterations: usize,
-    /// Whether nothing moved in the end.
+    /// Whether no node changed its cluster in the last iteration.
     pub converged: bool,
 }
 
-/// The nodes to be clustered. All computing is done on vectors minus their mean, which changes no distance.
+/// The nodes to be clustered. All computations use vectors minus their mean, which changes no distance.
 pub(super) struct Nodes<'a> {
     vectors: &'a Vectors<'a>,
     rows: &'a [u32],
@@ -57,51 +73,62 @@ pub(super) struct Nodes<'a> {
 /// Clusters all vectors: the best of several runs.
 ///
 /// ```
-/// use std::ops::ControlFlow;
-/// use manyview_analysis::evaluate::{Vectors, kmeans::{MAX_ITER, kmeans}};
+/// use manyview_analysis::evaluate::{Vectors, kmeans::{KmeansSettings, kmeans}};
 /// use manyview_base::parallel::Pool;
 ///
 /// let vectors = Vectors::new(&[0.0, 0.1, 5.0, 5.1], 4, 1)?;
-/// let found = kmeans(&vectors, 2, 10, MAX_ITER, 0, &Pool::new(None)?, &mut |_| ControlFlow::Continue(()))?;
+/// let found = kmeans(&vectors, &KmeansSettings::new(2), &Pool::new(None)?)?;
 /// assert_eq!(found.assignments[0], found.assignments[1]);
 /// assert!((found.inertia - 0.01).abs() < 1e-6);
 /// # Ok::<(), manyview_base::error::Error>(())
 /// ```
 ///
 /// # Errors
-/// When there are more clusters than vectors, no cluster or no run is asked for, or `watch` breaks off.
-pub fn kmeans(
+/// If the settings are invalid, or if there are more clusters than vectors.
+pub fn kmeans(vectors: &Vectors<'_>, settings: &KmeansSettings, pool: &Pool) -> Result<Clusters> {
+    kmeans_watched(vectors, settings, pool, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Like [`kmeans()`], and calls `watch` with the progress.
+///
+/// # Errors
+/// As [`kmeans()`], and [`Error::Interrupted`] if `watch` breaks.
+pub fn kmeans_watched(
     vectors: &Vectors<'_>,
-    k: usize,
-    restarts: usize,
-    max_iter: usize,
-    seed: u64,
+    settings: &KmeansSettings,
     pool: &Pool,
     watch: &mut Watch<'_>,
 ) -> Result<Clusters> {
-    check(k, vectors.rows(), restarts, max_iter)?;
+    settings.check(vectors.rows())?;
     let rows: Vec<u32> = (0..vectors.rows() as u32).collect();
     let nodes = pool.run(|| Nodes::new(vectors, &rows));
-    let mut best = nodes.best_of(k, 1, restarts, max_iter, seed, pool, watch)?;
-    Ok(best.pop().expect("one repeat was asked for"))
+    let mut best = nodes.best_of(settings, 1, pool, watch)?;
+    Ok(best.pop().expect("there is one repeat"))
 }
 
-/// Refuses numbers that make no sense.
-pub(super) fn check(k: usize, nodes: usize, restarts: usize, max_iter: usize) -> Result<()> {
-    let refuse = |message: String| Err(Error::config(message));
-    match () {
-        () if k == 0 => refuse("k = 0 clusters; give at least 1".into()),
-        () if k > nodes => {
-            refuse(format!("k = {k} clusters of {nodes} nodes; give at most as many as nodes"))
+impl KmeansSettings {
+    /// `k` clusters, the best of 10 runs.
+    pub fn new(k: usize) -> Self {
+        KmeansSettings { k, restarts: 10, max_iter: MAX_ITER, seed: 0 }
+    }
+
+    pub(super) fn check(&self, nodes: usize) -> Result<()> {
+        let positive = |name: &str, value: usize| match value {
+            0 => Err(Error::config(format!("{} must be at least 1", option_value(name, 0)))),
+            _ => Ok(()),
+        };
+        positive("k", self.k)?;
+        if self.k > nodes {
+            let k = option_value("k", self.k);
+            return Err(Error::config(format!("{k} exceeds the number of nodes; use at most {nodes}")));
         }
-        () if restarts == 0 => refuse("restarts = 0 clusters nothing; give at least 1".into()),
-        () if max_iter == 0 => refuse("max_iter = 0 clusters nothing; give at least 1".into()),
-        () => Ok(()),
+        positive("restarts", self.restarts)?;
+        positive("max_iter", self.max_iter)
     }
 }
 
 impl<'a> Nodes<'a> {
-    /// Looks at the vectors in these rows.
+    /// Prepares the vectors in these rows.
     pub(super) fn new(vectors: &'a Vectors<'a>, rows: &'a [u32]) -> Self {
         let (mean, _) = moments(vectors, rows);
         let norm = |&row: &u32| {
@@ -112,7 +139,7 @@ impl<'a> Nodes<'a> {
         Nodes { vectors, rows, mean, norms }
     }
 
-    /// Writes the centered vector in a row as f64; the padding of `wide` is left alone.
+    /// Writes the centered vector in a row as f64; the padding of `wide` is unchanged.
     #[inline(always)]
     fn widen(&self, row: u32, wide: &mut [f64]) {
         for ((wide, &x), mean) in wide.iter_mut().zip(self.vectors.row(row as usize)).zip(&self.mean) {
@@ -120,18 +147,15 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// For each repeat the run with the smallest inertia, the first of several.
-    #[expect(clippy::too_many_arguments, reason = "numbers that the caller checked, and who looks on")]
+    /// For each repeat the run with the smallest inertia; the first, if tied.
     pub(super) fn best_of(
         &self,
-        k: usize,
+        settings: &KmeansSettings,
         repeats: usize,
-        restarts: usize,
-        max_iter: usize,
-        seed: u64,
         pool: &Pool,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Clusters>> {
+        let KmeansSettings { k, restarts, max_iter, seed } = *settings;
         let groups = restarts.div_ceil(TOGETHER);
         let total = repeats * groups;
         let run = |(): &mut (), task: usize, canceled: &AtomicBool| {
@@ -151,7 +175,7 @@ impl<'a> Nodes<'a> {
         Ok((0..repeats).map(best).collect())
     }
 
-    /// Several runs side by side, each from a start of its own; `None` when canceled.
+    /// Several runs in parallel, each from its own initial centers; returns `None` if canceled.
     fn cluster(
         &self,
         k: usize,
@@ -181,14 +205,15 @@ impl<'a> Nodes<'a> {
             }
         }
         let finish = |run: Run| {
-            // The bounds were carried along with rounding; the last word has an exact look at all.
+            // The bounds include rounding errors, so the final assignment is computed exactly.
             let (assignments, inertia) = self.nearest(&run.centers);
             Clusters { assignments, inertia, iterations: run.iterations, converged: run.converged }
         };
         Some(runs.into_iter().map(finish).collect())
     }
 
-    /// Gives each node to its nearest center, the first of several, in every run; whether any moved.
+    /// Assigns each node to its nearest center (the first, if tied) in every run; returns whether any node changed its
+    /// cluster.
     fn assign(&self, runs: &mut [&mut Run]) -> Vec<bool> {
         let block = block_rows(self.rows.len());
         let mut bounds: Vec<Vec<&mut [Bound]>> = Vec::new();
@@ -245,7 +270,7 @@ impl<'a> Nodes<'a> {
                 if !std::mem::replace(&mut widened, true) {
                     self.widen(row, &mut wide);
                 }
-                // With few centers all distances cost what one does.
+                // With few centers, all distances cost as much as one.
                 if centers.count > GROUP && bound.cluster != u32::MAX {
                     bound.upper = look.centers.distance(&wide, bound.cluster as usize, &mut scratch).sqrt();
                     if bound.upper <= settled {
@@ -266,7 +291,7 @@ impl<'a> Nodes<'a> {
         moves
     }
 
-    /// Gives each empty cluster the node that is farthest from its own center; whether any was filled.
+    /// Moves the node farthest from its center to each empty cluster; returns whether any cluster was filled.
     fn fill_empty(&self, run: &mut Run) -> bool {
         let Run { centers, bounds, totals, .. } = run;
         let empty: Vec<usize> = (0..centers.count).filter(|&cluster| totals.sizes[cluster] == 0).collect();
@@ -284,7 +309,7 @@ impl<'a> Nodes<'a> {
         let mut next = farthest.into_iter();
         for cluster in empty {
             let found = next.find(|&(_, place)| totals.sizes[bounds[place].cluster as usize] > 1);
-            // Nodes on their centers are no better elsewhere: there are fewer distinct vectors than clusters.
+            // All remaining nodes are at their centers: there are fewer distinct vectors than clusters.
             let Some((_, place)) = found.filter(|&(distance, _)| distance > 0.0) else { break };
             self.widen(self.rows[place], &mut wide);
             totals.count(bounds[place].cluster, &wide, -1);
@@ -321,8 +346,6 @@ impl<'a> Nodes<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
-
     use super::*;
     use manyview_base::random::unit_f64;
 
@@ -330,7 +353,7 @@ mod tests {
         (0..count).map(|at| unit_f64(Key::new(seed).at(at, 0)) as f32).collect()
     }
 
-    /// Points around centers far apart.
+    /// Points around centers that are far apart.
     fn clouds(rows: usize, dim: usize, k: usize) -> Vec<f32> {
         let mut values = numbers(1, rows * dim);
         for (row, vector) in values.chunks_exact_mut(dim).enumerate() {
@@ -342,7 +365,7 @@ mod tests {
     fn run(values: &[f32], dim: usize, k: usize, seed: u64, threads: usize) -> Clusters {
         let vectors = Vectors::new(values, values.len() / dim, dim).unwrap();
         let pool = Pool::new(Some(threads)).unwrap();
-        kmeans(&vectors, k, 4, MAX_ITER, seed, &pool, &mut |_| ControlFlow::Continue(())).unwrap()
+        kmeans(&vectors, &KmeansSettings { restarts: 4, seed, ..KmeansSettings::new(k) }, &pool).unwrap()
     }
 
     #[test]
@@ -356,7 +379,7 @@ mod tests {
         }
     }
 
-    /// Lloyd's iterations without bounds or blocks, from the same start.
+    /// Lloyd's iterations from the same initial centers, without bounds or blocks.
     fn plain(values: &[f32], dim: usize, centers: &mut [Vec<f64>]) -> (Vec<usize>, f64) {
         let rows: Vec<Vec<f64>> =
             values.chunks(dim).map(|row| row.iter().map(|&x| f64::from(x)).collect()).collect();
@@ -439,7 +462,7 @@ mod tests {
         let vectors = Vectors::new(&values, 6, 1).unwrap();
         let nodes = Nodes::new(&vectors, &[0, 1, 2, 3, 4, 5]);
         let mut centers = Centers::zeros(2, 1);
-        // The mean is 6, so these lie at 3 and 1006.
+        // The mean is 6, so the centers are at 3 and 1006.
         (centers.row_mut(0)[0], centers.row_mut(1)[0]) = (-3.0, 1000.0);
         let mut run = Run::new(&nodes, centers);
         assert_eq!(nodes.assign(&mut [&mut run]), [true]);
@@ -466,10 +489,12 @@ mod tests {
 
     #[test]
     fn numbers_that_make_no_sense_are_refused() {
-        let sentence = |k, restarts, max_iter| check(k, 10, restarts, max_iter).unwrap_err().to_string();
-        assert!(sentence(11, 1, 1).starts_with("k = 11 clusters of 10 nodes"));
-        assert!(sentence(0, 1, 1).contains("k = 0"));
-        assert!(sentence(1, 0, 1).contains("restarts = 0"));
-        assert!(sentence(1, 1, 0).contains("max_iter = 0"));
+        let sentence = |k, restarts, max_iter| {
+            KmeansSettings { k, restarts, max_iter, seed: 0 }.check(10).unwrap_err().to_string()
+        };
+        assert_eq!(sentence(11, 1, 1), "k = 11 exceeds the number of nodes; use at most 10");
+        assert_eq!(sentence(0, 1, 1), "k = 0 must be at least 1");
+        assert_eq!(sentence(1, 0, 1), "restarts = 0 must be at least 1");
+        assert_eq!(sentence(1, 1, 0), "max_iter = 0 must be at least 1");
     }
 }

@@ -1,4 +1,4 @@
-//! Where k-means starts: greedy k-means++.
+//! The initial centers of k-means: greedy k-means++.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,10 +12,10 @@ use manyview_base::linalg::vector::add_multiple;
 use manyview_base::random::{Stream, unit_f64};
 
 impl Nodes<'_> {
-    /// Centers to start from; `None` when canceled.
+    /// Chooses the initial centers; returns `None` if canceled.
     pub(super) fn start(&self, k: usize, stream: &mut Stream, canceled: &AtomicBool) -> Option<Centers> {
         let mut centers = Centers::zeros(k, self.vectors.dim());
-        // As many candidates as scikit-learn tries: enough to miss a far cluster rarely.
+        // The same number of candidates as in scikit-learn, which rarely misses a distant cluster.
         let trials = 2 + libm::log(k as f64) as usize;
         let mut distances = vec![f64::INFINITY; self.rows.len()];
         for center in 0..k {
@@ -33,7 +33,7 @@ impl Nodes<'_> {
         Some(centers)
     }
 
-    /// A node, with a chance in proportion to its squared distance; any node when all are zero.
+    /// Draws a node with a probability proportional to its squared distance; uniformly if all distances are zero.
     pub(super) fn draw(&self, distances: &[f64], stream: &mut Stream) -> usize {
         let block = block_rows(distances.len());
         let sums: Vec<f64> = distances.chunks(block).map(|block| block.iter().sum()).collect();
@@ -53,14 +53,14 @@ impl Nodes<'_> {
             }
             left -= distance;
         }
-        // Rounding went past the last node, or there is nothing to go by.
+        // Rounding led past the last node, or all distances are zero.
         match distances.iter().rposition(|&distance| distance > 0.0) {
             Some(last) => last,
             None => stream.below(distances.len() as u64) as usize,
         }
     }
 
-    /// The candidate that as a further center leaves the smallest sum of squared distances, and those distances.
+    /// The candidate that, as a new center, minimizes the sum of squared distances, and those distances.
     fn best_candidate(&self, drawn: &[usize], distances: &[f64]) -> (usize, Vec<f64>) {
         let mut candidates = Centers::zeros(drawn.len(), self.vectors.dim());
         for (candidate, &place) in drawn.iter().enumerate() {
@@ -95,7 +95,7 @@ impl Nodes<'_> {
         let mut sums = vec![0.0; count];
         parts.iter().for_each(|part| add_multiple(&mut sums, 1.0, part));
         let best =
-            (0..count).rev().min_by(|&a, &b| sums[a].total_cmp(&sums[b])).expect("some node was drawn");
+            (0..count).rev().min_by(|&a, &b| sums[a].total_cmp(&sums[b])).expect("there is a candidate");
         (best, nearer.into_iter().skip(best).step_by(count).collect())
     }
 }

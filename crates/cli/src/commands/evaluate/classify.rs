@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use manyview::evaluate::{Vectors, classify, write_predictions};
+use manyview::evaluate::{Vectors, classify_watched, write_predictions};
 use manyview::io::write_atomic;
+use manyview::message::Notation;
 use manyview::parallel::Pool;
 
 use super::{check_writable, read, show, watch};
@@ -21,14 +22,19 @@ pub(super) fn run(args: &ClassifyArgs) -> Result<()> {
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.print.quiet);
     let input = read(&args.input, &reporter)?;
-    let vectors = Vectors::new(&input.matrix.values, input.matrix.rows, input.matrix.dim)?;
-    let found = classify(&vectors, &input.labels, &settings, &pool, &mut watch(&mut reporter, "splits"));
+    let vectors = Vectors::try_from(&input.embedding)?;
+    let found =
+        classify_watched(&vectors, &input.labels, &settings, &pool, &mut watch(&mut reporter, "splits"));
     reporter.finish();
     let found = found?;
     if let Some(file) = &args.predictions {
-        write_atomic(file, |writer| write_predictions(writer, &input.nodes, &input.labels, &found))?;
+        write_atomic(file, |writer| {
+            write_predictions(writer, input.embedding.nodes(), &input.labels, &found)
+        })?;
     }
-    found.notes.iter().for_each(|note| reporter.say(&format!("note: {note}")));
+    for note in &found.notes {
+        reporter.say(&format!("note: {}", note.in_notation(Notation::CommandLine)));
+    }
     let seconds = began.elapsed().as_secs_f64();
     show(args.print.json, "classify", &found, pool.threads(), seconds, || classification_table(&found))
 }

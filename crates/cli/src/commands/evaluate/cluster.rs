@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use manyview::evaluate::{Vectors, cluster, write_assignments};
+use manyview::evaluate::{Vectors, cluster_watched, write_assignments};
 use manyview::io::write_atomic;
+use manyview::message::Notation;
 use manyview::parallel::Pool;
 
 use super::{check_writable, read, show, watch};
@@ -19,15 +20,20 @@ pub(super) fn run(args: &ClusterArgs) -> Result<()> {
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.print.quiet);
     let input = read(&args.input, &reporter)?;
-    let vectors = Vectors::new(&input.matrix.values, input.matrix.rows, input.matrix.dim)?;
+    let vectors = Vectors::try_from(&input.embedding)?;
     let settings = args.settings();
-    let found = cluster(&vectors, &input.labels, &settings, &pool, &mut watch(&mut reporter, "starts"));
+    let found =
+        cluster_watched(&vectors, &input.labels, &settings, &pool, &mut watch(&mut reporter, "starts"));
     reporter.finish();
     let found = found?;
     if let Some(file) = &args.assignments {
-        write_atomic(file, |writer| write_assignments(writer, &input.nodes, &input.labels, &found))?;
+        write_atomic(file, |writer| {
+            write_assignments(writer, input.embedding.nodes(), &input.labels, &found)
+        })?;
     }
-    found.notes.iter().for_each(|note| reporter.say(&format!("note: {note}")));
+    for note in &found.notes {
+        reporter.say(&format!("note: {}", note.in_notation(Notation::CommandLine)));
+    }
     let seconds = began.elapsed().as_secs_f64();
     show(args.print.json, "cluster", &found, pool.threads(), seconds, || clustering_table(&found))
 }

@@ -8,10 +8,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::Result;
+use manyview::Embedding;
 use manyview::evaluate::{EvaluationRecord, Labels, Step};
-use manyview::io::NpyMatrix;
-use manyview::network::Nodes;
-use manyview::result::read_embedding;
+use manyview::result::ResultFolder;
 
 use super::{command_line, tell_unknown, tell_unlabeled};
 use crate::args::{EvaluateArgs, EvaluateTask, VectorArgs};
@@ -26,24 +25,23 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<()> {
     }
 }
 
-/// Vectors with the ids and labels of their nodes.
+/// Vectors and the labels of their nodes.
 struct Input {
-    matrix: NpyMatrix,
-    nodes: Nodes,
+    embedding: Embedding,
     labels: Labels,
 }
 
 /// Reads vectors and labels, and says what was found.
 fn read(args: &VectorArgs, reporter: &Reporter) -> Result<Input> {
-    let (matrix, nodes) = read_embedding(&args.folder)?;
-    let labels = Labels::open(&args.labels, &nodes)?;
-    let (rows, dim) = (plural(matrix.rows, "node"), plural(matrix.dim, "column"));
+    let embedding = ResultFolder::open_vectors(&args.folder)?;
+    let labels = Labels::open(&args.labels, embedding.nodes())?;
+    let (rows, dim) = (plural(embedding.rows(), "node"), plural(embedding.dim(), "column"));
     let names = plural(labels.names().len(), "label");
-    let several = if labels.is_multi_label() { ", several a node" } else { "" };
+    let several = if labels.is_multi_label() { ", several per node" } else { "" };
     reporter.say(&format!("{rows} x {dim}, {names}{several}"));
     tell_unlabeled(&labels, reporter);
     tell_unknown(&labels, &args.labels, "embedding", reporter);
-    Ok(Input { matrix, nodes, labels })
+    Ok(Input { embedding, labels })
 }
 
 /// Shows progress, and hears of Ctrl-C.
@@ -68,7 +66,7 @@ fn show<T: serde::Serialize>(
     }
     let command = command_line();
     let mut text = Vec::new();
-    EvaluationRecord::new(&command, task, result, threads, seconds).write_to(&mut text)?;
+    EvaluationRecord { command: &command, task, result, threads, seconds }.write_to(&mut text)?;
     print(text)
 }
 

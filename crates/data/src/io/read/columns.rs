@@ -4,6 +4,7 @@
 
 use super::{Delimiter, Header};
 use manyview_base::error::{Error, Result};
+use manyview_base::message::{option, option_value, switch};
 
 /// Names of the source and target columns, in lower case with underscores. A header has both names of a pair.
 const ENDS: [(&str, &str); 16] = [
@@ -60,7 +61,11 @@ impl Columns {
     /// The error has no place; the caller adds file and line.
     pub(super) fn choose(format: &Format, first: &[String], second: Option<&[String]>) -> Result<Columns> {
         if format.unweighted && format.weight.is_some() {
-            return Err(Error::config("--unweighted and --weight contradict each other; drop one"));
+            return Err(Error::config(format!(
+                "{} and {} contradict each other; use only one",
+                switch("unweighted"),
+                option("weight")
+            )));
         }
         let header = match format.header {
             Header::Yes => true,
@@ -122,15 +127,17 @@ impl Columns {
         let Some(at) = (0..row.len()).find(looks) else { return Ok(()) };
         let name = bare(&row[at]);
         Err(Error::config(format!(
-            "column {name:?} seems to tell kinds of edges apart; pass --relation {name} to split the table into \
-             views, or --view NAME=PATH to use it as one"
+            "column {name:?} seems to name the view of each edge; use {} to split the table into views, or {} to read \
+             it as one view",
+            option_value("relation", name),
+            option_value("view", "NAME=PATH")
         )))
     }
 
-    /// Describes how the table was interpreted.
+    /// Describes how the table was interpreted; to be made a message.
     pub(super) fn note(&self, delimiter: Delimiter, format: &Format, first: &[String]) -> String {
         let name = |column: usize| bare(&first[column]).to_owned();
-        let mut note = delimiter.separated().to_owned();
+        let mut note = format!("{}-separated", delimiter.name());
         if self.header {
             let ends = [Some(self.source), Some(self.target), self.weight];
             let names: Vec<String> = ends.into_iter().flatten().map(name).collect();
@@ -164,8 +171,12 @@ impl Columns {
         }
         let (noun, verb) = if ignored.len() == 1 { ("column", "is") } else { ("columns", "are") };
         let advice = match (self.weight, format.unweighted, ignored.len()) {
-            (None, false, 1) => format!(" (--weight {} uses it as weights)", bare(&first[column])),
-            (None, false, _) => " (--weight NAME uses one as weights)".to_owned(),
+            (None, false, 1) => {
+                format!(" (use {} to read weights from it)", option_value("weight", bare(&first[column])))
+            }
+            (None, false, _) => {
+                format!(" (use {} to read weights from one)", option_value("weight", "NAME"))
+            }
             _ => String::new(),
         };
         format!("; {noun} {} {verb} ignored{advice}", shown.join(", "))
@@ -204,15 +215,16 @@ fn find(wanted: &str, row: &[String], header: bool) -> Result<usize> {
     }
     match wanted.parse::<usize>() {
         Ok(number) if (1..=row.len()).contains(&number) => Ok(number - 1),
-        Ok(number) => {
-            Err(Error::config(format!("no column {number}; there are {}, counted from 1", row.len())))
-        }
+        Ok(number) => Err(Error::config(format!(
+            "there is no column {number}; columns are numbered from 1 to {}",
+            row.len()
+        ))),
         Err(_) if header => {
             let names: Vec<&str> = row.iter().map(|field| bare(field)).collect();
-            Err(Error::config(format!("no column {wanted:?}; the columns are {}", names.join(", "))))
+            Err(Error::config(format!("there is no column {wanted:?}; the columns are {}", names.join(", "))))
         }
         Err(_) => Err(Error::config(format!(
-            "column {wanted:?} is given by name, but without a header columns have numbers only, from 1 to {}",
+            "column {wanted:?} is given by name, but there is no header; use a number from 1 to {}",
             row.len()
         ))),
     }
@@ -222,12 +234,13 @@ fn refuse_double(used: &[usize], row: &[String], header: bool) -> Result<()> {
     let twice = |(at, column): (usize, &usize)| used[..at].contains(column).then_some(*column);
     match used.iter().enumerate().find_map(twice) {
         Some(column) if header => Err(Error::config(format!(
-            "column {:?} is asked for twice; each column has one use",
+            "column {:?} is used twice; each column can have only one use",
             bare(&row[column])
         ))),
-        Some(column) => {
-            Err(Error::config(format!("column {} is asked for twice; each column has one use", column + 1)))
-        }
+        Some(column) => Err(Error::config(format!(
+            "column {} is used twice; each column can have only one use",
+            column + 1
+        ))),
         None => Ok(()),
     }
 }
@@ -255,6 +268,7 @@ fn plain(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use manyview_base::message::{Message, Notation};
 
     fn row(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -317,13 +331,16 @@ mod tests {
     fn wrong_columns_are_refused_with_the_right_ones() {
         assert_eq!(
             failure(&wants("auther", "", "", ""), "author paper"),
-            "no column \"auther\"; the columns are author, paper"
+            "there is no column \"auther\"; the columns are author, paper"
         );
-        assert_eq!(failure(&wants("5", "", "", ""), "a b"), "no column 5; there are 2, counted from 1");
-        assert!(failure(&wants("0", "", "", ""), "a b").contains("counted from 1"));
-        assert!(failure(&wants("1", "1", "", ""), "a b").contains("column 1 is asked for twice"));
+        assert_eq!(
+            failure(&wants("5", "", "", ""), "a b"),
+            "there is no column 5; columns are numbered from 1 to 2"
+        );
+        assert!(failure(&wants("0", "", "", ""), "a b").contains("numbered from 1"));
+        assert!(failure(&wants("1", "1", "", ""), "a b").contains("column 1 is used twice"));
         let named = Format { header: Header::No, ..wants("author", "", "", "") };
-        assert!(failure(&named, "a b").contains("numbers only, from 1 to 2"));
+        assert!(failure(&named, "a b").contains("there is no header; use a number from 1 to 2"));
         let both = Format { unweighted: true, ..wants("", "", "3", "") };
         assert!(failure(&both, "a b 1").contains("contradict"));
     }
@@ -332,14 +349,15 @@ mod tests {
     fn a_lone_table_with_a_relation_needs_a_decision() {
         let lone = Format { lone: true, ..Format::default() };
         let text = failure(&lone, "source target edge_type weight");
-        assert!(text.contains("--relation edge_type") && text.contains("--view NAME=PATH"), "{text}");
+        assert!(text.contains("use relation = edge_type") && text.contains("view = NAME=PATH"), "{text}");
         assert!(Columns::choose(&Format::default(), &row("source target kind"), None).is_ok());
     }
 
     #[test]
     fn notes_say_what_was_understood() {
         let note = |format: &Format, first: &str, second: &str| {
-            choose(format, first, second).note(Delimiter::Tab, format, &row(first))
+            let note = choose(format, first, second).note(Delimiter::Tab, format, &row(first));
+            Message::from(note).in_notation(Notation::CommandLine)
         };
         let auto = Format::default();
         assert_eq!(
@@ -348,8 +366,8 @@ mod tests {
         );
         assert_eq!(
             note(&auto, "source target year", "a b 1"),
-            "tab-separated, header (source, target), no weights; column \"year\" is ignored (--weight year uses it \
-             as weights)"
+            "tab-separated, header (source, target), no weights; column \"year\" is ignored (use --weight year to \
+             read weights from it)"
         );
         assert_eq!(
             note(&auto, "a b 1 x y", "a b 1 x y"),

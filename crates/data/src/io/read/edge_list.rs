@@ -13,6 +13,7 @@ use super::text::{Taken, Text};
 use super::{Delimiter, Directed, ReadObserver, Reading};
 use crate::network::{Duplicates, Interner, NetworkBuilder, NodeError, lossy};
 use manyview_base::error::{Error, Result};
+use manyview_base::message::{Message, option, option_value, switch};
 
 /// The observer is called after this many rows: one or two megabytes, a few hundredths of a second.
 const ROWS_PER_REPORT: u64 = 1 << 16;
@@ -54,13 +55,13 @@ pub(super) fn read_edge_list(
     nodes: Option<&str>,
     builder: &mut NetworkBuilder,
     progress: &mut Progress<'_>,
-) -> Result<String> {
+) -> Result<Message> {
     let lines = Lines::new(Text::open(path, &progress.taken)?)?;
     let file = lines.file().to_owned();
     let Some(mut rows) = Rows::new(lines, path, format.delimiter)? else {
         return Err(Error::parse(
             file,
-            "no edges: the file is empty or has comments only; leave it out or check where it comes from",
+            "no edges: the file is empty or has only comments; remove it or check its source",
         ));
     };
     let (columns, note) = understand(&mut rows, format)?;
@@ -86,15 +87,18 @@ pub(super) fn read_edge_list(
     if read == 0 {
         return Err(Error::parse(
             file,
-            "no edges: the file has nothing but a header (--header no reads it as an edge)",
+            format!(
+                "no edges: the file has only a header (use {} to read it as an edge)",
+                option_value("header", "no")
+            ),
         ));
     }
     progress.edges += read % ROWS_PER_REPORT;
     progress.report(path)?;
-    Ok(format!("{file}: {note}"))
+    Ok(format!("{file}: {note}").into())
 }
 
-/// Determines the columns and moves to the first edge.
+/// Determines the columns and moves to the first edge. Returns the columns and a note, to be made a message.
 fn understand(rows: &mut Rows, format: &Format) -> Result<(Columns, String)> {
     rows.advance()?;
     let (first, number) = (rows.texts(), rows.lines().number());
@@ -169,7 +173,8 @@ impl Edges<'_> {
         if names.len() > before {
             if names.len() > MOST_VIEWS {
                 return Err(self.rows.lines().line_error(format!(
-                    "more than {MOST_VIEWS} different relations; is this the right column for --relation?"
+                    "more than {MOST_VIEWS} different relations; check the column given as {}",
+                    option("relation")
                 )));
             }
             let name = names.nodes().id(number);
@@ -189,7 +194,7 @@ impl Edges<'_> {
                 format!("the {end} is empty; expected a node id in column {}", column + 1)
             }
             (NodeError::Unknown(id), Some(file)) => format!(
-                "node {id:?} is not in {file}; add it there, or leave the node file out to take the nodes from the edges"
+                "node {id:?} is not in {file}; add it there, or omit the node file to take the nodes from the edges"
             ),
             (error, _) => error.to_string(),
         };
@@ -210,25 +215,28 @@ impl Edges<'_> {
 
     #[cold]
     fn bad_weight(&self, field: &[u8]) -> Error {
-        let text = lossy(field);
+        let (text, unweighted) = (lossy(field), switch("unweighted"));
         let message = match text.replacen(',', ".", 1).parse::<f64>() {
             _ if field.is_empty() => {
-                "the weight is empty; expected a number (--unweighted ignores weights)".to_owned()
+                format!("the weight is empty; expected a number (use {unweighted} to ignore weights)")
             }
             Ok(_) if text.contains(',') => {
-                format!("weight {text:?} is not a number (use a point: {})", text.replacen(',', ".", 1))
+                format!(
+                    "weight {text:?} is not a number (use a decimal point: {})",
+                    text.replacen(',', ".", 1)
+                )
             }
             Ok(weight) if weight < 0.0 && weight.is_finite() => {
                 format!("weight {text:?} is negative; weights must be at least 0")
             }
             Ok(_) => format!("weight {text:?} is not finite; weights must be finite numbers of at least 0"),
             Err(_) if self.columns.header => {
-                format!("weight {text:?} is not a number (--unweighted ignores weights)")
+                format!("weight {text:?} is not a number (use {unweighted} to ignore weights)")
             }
             Err(_) => format!(
-                "weight {text:?} is not a number (--unweighted ignores weights; --relation {} splits the table by \
+                "weight {text:?} is not a number (use {unweighted} to ignore weights, or {} to split the table by \
                  this column)",
-                self.columns.weight.map_or(3, |column| column + 1)
+                option_value("relation", self.columns.weight.map_or(3, |column| column + 1))
             ),
         };
         self.rows.lines().line_error(message)
@@ -238,8 +246,9 @@ impl Edges<'_> {
     fn too_many(&self) -> Error {
         let most = self.columns.most.expect("only tables with a limit have too many fields");
         self.rows.lines().line_error(format!(
-            "more fields than the {most} of the first line; give every line a weight, or none \
-             (--unweighted ignores further fields)"
+            "more fields than the {most} of the first line; give every line a weight, or none (use {} to ignore \
+             further fields)",
+            switch("unweighted")
         ))
     }
 }
@@ -253,33 +262,34 @@ fn too_few(rows: &Rows, needed: usize) -> Error {
         fields => format!("{fields} fields"),
     };
     let expected = match needed {
-        2 => "source and target are expected".to_owned(),
-        _ => format!("{needed} are expected"),
+        2 => "source and target".to_owned(),
+        _ => needed.to_string(),
     };
     let delimiter = rows.delimiter();
-    let between = match delimiter {
-        Delimiter::Tab => "tabs",
-        Delimiter::Comma => "commas",
-        Delimiter::Semicolon => "semicolons",
-        Delimiter::Space => "blanks",
-    };
     // Only a line without the delimiter suggests a different one.
-    let advice = match delimiter {
-        _ if rows.len() > 1 => "",
-        Delimiter::Tab | Delimiter::Space if has(b',') => "; if commas separate them, say --delimiter comma",
-        Delimiter::Tab | Delimiter::Space if has(b';') => {
-            "; if semicolons separate them, say --delimiter semicolon"
-        }
-        Delimiter::Comma | Delimiter::Semicolon if has(b'\t') => {
-            "; if tabs separate them, say --delimiter tab"
-        }
-        Delimiter::Comma if has(b';') => "; if semicolons separate them, say --delimiter semicolon",
-        Delimiter::Semicolon if has(b',') => "; if commas separate them, say --delimiter comma",
-        Delimiter::Space => "",
-        _ if has(b' ') => "; if blanks separate them, say --delimiter space",
-        _ => "",
+    let other = match delimiter {
+        _ if rows.len() > 1 => None,
+        Delimiter::Tab | Delimiter::Space if has(b',') => Some(Delimiter::Comma),
+        Delimiter::Tab | Delimiter::Space if has(b';') => Some(Delimiter::Semicolon),
+        Delimiter::Comma | Delimiter::Semicolon if has(b'\t') => Some(Delimiter::Tab),
+        Delimiter::Comma if has(b';') => Some(Delimiter::Semicolon),
+        Delimiter::Semicolon if has(b',') => Some(Delimiter::Comma),
+        Delimiter::Space => None,
+        _ if has(b' ') => Some(Delimiter::Space),
+        _ => None,
     };
-    lines.line_error(format!("{found} where {expected}, separated by {between}{advice}"))
+    let advice = other.map(|other| {
+        format!(
+            "; if they are separated by {}, use {}",
+            other.plural(),
+            option_value("delimiter", other.name())
+        )
+    });
+    lines.line_error(format!(
+        "found {found}, expected {expected} separated by {}{}",
+        delimiter.plural(),
+        advice.unwrap_or_default()
+    ))
 }
 
 /// Parses a finite number of at least 0.

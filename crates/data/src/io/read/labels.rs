@@ -20,7 +20,7 @@ const LABEL: [&str; 7] = ["label", "labels", "class", "classes", "community", "g
 /// When the file cannot be read, a line has no label, or text is not UTF-8.
 pub fn read_labels(path: &Path) -> Result<Vec<(String, String)>> {
     let lines = Lines::new(Text::open(path, &Taken::default())?)?;
-    let empty = Error::parse(super::text::place(path), "no labels: expected a node and a label on each line");
+    let empty = Error::parse(super::text::place(path), "no labels: expected a node and a label per line");
     let Some(mut rows) = Rows::new(lines, path, None)? else { return Err(empty) };
     let mut pairs = Vec::new();
     let mut first = true;
@@ -91,7 +91,7 @@ mod tests {
         assert!(
             sentence(b"a\tx\nb\n").ends_with("l.tsv:2: node \"b\" has no label; expected a node and a label")
         );
-        assert!(sentence(b"").ends_with("no labels: expected a node and a label on each line"));
+        assert!(sentence(b"").ends_with("no labels: expected a node and a label per line"));
         assert!(sentence(b"a\t\n").contains("no labels"));
         assert!(sentence(b"\tx\n").contains("l.tsv:1: the node id is empty"));
         assert!(sentence(b"a\tcaf\xe9\n").contains("l.tsv:1: the text is not UTF-8"));

@@ -31,24 +31,22 @@ pub(super) struct Lines {
     number: u64,
     extent: u64,
     mark: Option<Mark>,
+    /// The first zero byte of the buffer, which is in the current line or after it.
+    zero: Option<usize>,
 }
 
 impl Lines {
     pub(super) fn new(text: Text) -> Result<Lines> {
         let buffer = vec![0; BUFFER];
+        let (mark, zero) = (None, None);
         let mut lines =
-            Lines { text, buffer, start: 0, end: 0, next: 0, filled: 0, number: 0, extent: 1, mark: None };
+            Lines { text, buffer, start: 0, end: 0, next: 0, filled: 0, number: 0, extent: 1, mark, zero };
         while lines.filled < 3 && lines.fill()? {}
         let head = &lines.buffer[..lines.filled];
         if head.starts_with(b"\xef\xbb\xbf") {
             lines.next = 3;
         } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
             return Err(lines.error("is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8"));
-        } else if memchr::memchr(0, head).is_some() {
-            return Err(lines.error(
-                "holds zero bytes and is not text; expected lines of edges in UTF-8 \
-                 (iconv -f utf-16le -t utf-8 converts UTF-16)",
-            ));
         }
         Ok(lines)
     }
@@ -115,6 +113,16 @@ impl Lines {
         Error::parse(format!("{}:{}", self.file(), self.number), message)
     }
 
+    /// Returns an error about a zero byte in the last line read.
+    #[cold]
+    fn zero_error(&self) -> Error {
+        Error::parse(
+            format!("{}:{}", self.file(), self.number + self.extent - 1),
+            "the line contains a zero byte, so the file is not UTF-8 text (convert UTF-16, for example with iconv \
+             -f utf-16le -t utf-8)",
+        )
+    }
+
     fn find_end(&mut self) -> Result<bool> {
         let mut seen = 0;
         loop {
@@ -125,7 +133,7 @@ impl Lines {
             }
             seen = self.filled - self.next;
             if seen > LONGEST {
-                return Err(self.line_error("the line is longer than 64 MB; is this a text file?"));
+                return Err(self.line_error("the line is longer than 64 MB; check that the file is text"));
             }
             if !self.fill()? {
                 if seen == 0 {
@@ -135,6 +143,9 @@ impl Lines {
                 self.next = self.filled;
                 break;
             }
+        }
+        if self.zero.is_some_and(|zero| zero < self.next) {
+            return Err(self.zero_error());
         }
         if self.end > self.start && self.buffer[self.end - 1] == b'\r' {
             self.end -= 1;
@@ -155,11 +166,16 @@ impl Lines {
             if let Some(mark) = &mut self.mark {
                 mark.next -= keep;
             }
+            self.zero = self.zero.map(|zero| zero - keep);
             if self.filled > self.buffer.len() / 2 {
                 self.buffer.resize(2 * self.buffer.len(), 0);
             }
         }
         let bytes = self.text.read(&mut self.buffer[self.filled..])?;
+        if self.zero.is_none() {
+            let new = &self.buffer[self.filled..self.filled + bytes];
+            self.zero = memchr::memchr(0, new).map(|at| self.filled + at);
+        }
         self.filled += bytes;
         Ok(bytes > 0)
     }
@@ -237,8 +253,30 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn zero_bytes_and_packed_utf_16_are_not_text() {
-        assert!(lines(b"a\0\t\0").err().unwrap().to_string().contains("is not text"));
+    fn a_zero_byte_anywhere_in_a_text_file_is_refused() {
+        let plain: Vec<u8> = (0..100_000).flat_map(|at| format!("{at}\t{at}\n").into_bytes()).collect();
+        for at in [0, 3, 9, 10, 11, BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER + 77, plain.len() - 1] {
+            let mut bytes = plain.clone();
+            bytes[at] = 0;
+            let number = bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            for bytes in [zstd::encode_all(&bytes[..], 1).unwrap(), bytes] {
+                let mut lines = lines(&bytes).unwrap();
+                let error = std::iter::repeat_with(|| lines.advance()).find_map(Result::err).unwrap();
+                let place = format!("calls.tsv:{number}: the line contains a zero byte");
+                assert!(error.to_string().starts_with(&place), "byte {at}: {error}");
+            }
+        }
+        let mut long = vec![b'x'; 3 * BUFFER];
+        long[2 * BUFFER + 5] = 0;
+        assert!(lines(&long).unwrap().advance().is_err());
+        let mut extended = lines(b"a\n\"b\nc\0\"\n").unwrap();
+        extended.advance().unwrap();
+        extended.advance().unwrap();
+        assert!(extended.extend().unwrap_err().to_string().starts_with("calls.tsv:3: "));
+    }
+
+    #[test]
+    fn compressed_utf_16_is_not_text() {
         let packed = zstd::encode_all(&b"\xff\xfea\0"[..], 1).unwrap();
         assert!(lines(&packed).err().unwrap().to_string().contains("UTF-16"));
     }

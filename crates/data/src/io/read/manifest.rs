@@ -12,6 +12,7 @@ use super::table::stem;
 use super::{Delimiter, Directed, Header, ReadOptions};
 use crate::network::Duplicates;
 use manyview_base::error::{Error, Result};
+use manyview_base::message::{Message, option};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -77,9 +78,10 @@ pub(super) fn read_manifest(path: &Path, options: &ReadOptions) -> Result<Plan> 
         Error::parse(format!("{}:{line}", path.display()), error.message())
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let refuse = |message: &str| Err(Error::parse(path.display().to_string(), message));
+    let refuse = |message: Message| Err(Error::parse(path.display().to_string(), message));
     if options.relation.is_some() {
-        return refuse("--relation does not go with a manifest; write it into its [table]");
+        let relation = option("relation");
+        return refuse(format!("{relation} cannot be used with a manifest; set it in [table]").into());
     }
     let jobs = match (manifest.view, manifest.table) {
         (views, None) if !views.is_empty() => {
@@ -87,14 +89,18 @@ pub(super) fn read_manifest(path: &Path, options: &ReadOptions) -> Result<Plan> 
         }
         (views, Some(table)) if views.is_empty() => {
             if table.relation.is_none() {
-                return refuse("[table] needs relation = \"COLUMN\", the column that tells views apart");
+                return refuse(
+                    "[table] needs relation = \"COLUMN\", the column with the name of the view".into(),
+                );
             }
             vec![table.job(folder, options)]
         }
         (_, None) => {
-            return refuse("no views; add a [[view]] with a path, or a [table] with path and relation");
+            return refuse(
+                "no views; add a [[view]] with a path, or a [table] with path and relation".into(),
+            );
         }
-        (_, Some(_)) => return refuse("has both [[view]] and [table]; use one of them"),
+        (_, Some(_)) => return refuse("has both [[view]] and [table]; use only one of them".into()),
     };
     let nodes = options.nodes.clone().or_else(|| manifest.nodes.map(|nodes| folder.join(nodes)));
     Ok(Plan { jobs, nodes, notes: Vec::new() })

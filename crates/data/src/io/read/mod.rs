@@ -26,6 +26,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::network::{Duplicates, Network};
 use manyview_base::error::Error;
+use manyview_base::message::Message;
 
 pub use labels::read_labels;
 pub use nodes::read_node_file;
@@ -108,12 +109,21 @@ pub enum Delimiter {
 }
 
 impl Delimiter {
-    fn separated(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
-            Delimiter::Tab => "tab-separated",
-            Delimiter::Comma => "comma-separated",
-            Delimiter::Semicolon => "semicolon-separated",
-            Delimiter::Space => "space-separated",
+            Delimiter::Tab => "tab",
+            Delimiter::Comma => "comma",
+            Delimiter::Semicolon => "semicolon",
+            Delimiter::Space => "space",
+        }
+    }
+
+    fn plural(self) -> &'static str {
+        match self {
+            Delimiter::Tab => "tabs",
+            Delimiter::Comma => "commas",
+            Delimiter::Semicolon => "semicolons",
+            Delimiter::Space => "blanks",
         }
     }
 }
@@ -204,7 +214,7 @@ pub struct ReadNetwork {
     /// The network.
     pub network: Network,
     /// Sentences without full stop: how each file was interpreted, and what was dropped or merged.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
 }
 
 /// The observer of reading. `Break` stops it with [`Error::Interrupted`].

@@ -9,6 +9,7 @@ use super::lines::Lines;
 use super::text::{Taken, Text};
 use crate::network::{NetworkBuilder, Nodes};
 use manyview_base::error::{Error, Result};
+use manyview_base::message::Message;
 
 /// Names of an id column. They count as a header only if there are further columns, so that no node is lost.
 const IDS: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
@@ -24,7 +25,7 @@ pub fn read_node_file(path: &Path) -> Result<Nodes> {
 }
 
 /// Adds the nodes of a file to an empty builder, fixes the set of nodes, and returns a note.
-pub(super) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &Taken) -> Result<String> {
+pub(super) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &Taken) -> Result<Message> {
     let mut lines = Lines::new(Text::open(path, taken)?)?;
     let mut numbers = Vec::new();
     let mut further = false;
@@ -40,17 +41,17 @@ pub(super) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &Take
         if let Some(before) = numbers.get(node) {
             let id = builder.nodes().id(node);
             return Err(
-                lines.line_error(format!("node {id:?} is also in line {before}; give each node once"))
+                lines.line_error(format!("node {id:?} is already in line {before}; list each node once"))
             );
         }
         numbers.push(lines.number());
     }
     if numbers.is_empty() {
-        return Err(Error::parse(lines.file(), "no nodes: expected one id a line"));
+        return Err(Error::parse(lines.file(), "no nodes: expected one id per line"));
     }
     builder.fix_nodes();
     let further = if further { "; further columns are ignored" } else { "" };
-    Ok(format!("{}: {} nodes, which fix the rows{further}", lines.file(), numbers.len()))
+    Ok(format!("{}: {} nodes in this order{further}", lines.file(), numbers.len()).into())
 }
 
 fn is_header(id: &[u8]) -> bool {

@@ -11,15 +11,21 @@ use super::text::{Taken, is_stdin, place};
 use super::{ReadNetwork, ReadObserver, ReadOptions, Source};
 use crate::network::{Duplicates, Interner, Network, NetworkBuilder, View};
 use manyview_base::error::Result;
+use manyview_base::message::{Message, option_value};
+use manyview_base::parallel::Pool;
 
 /// Reads a network and reports the progress to the observer every few megabytes.
 ///
+/// The files are read on the calling thread, and the network is built on the threads of the pool.
+///
 /// ```no_run
 /// use std::ops::ControlFlow;
+/// use manyview_base::parallel::Pool;
 /// use manyview_data::io::{ReadOptions, Source, read_network};
 ///
 /// let source = Source::Paths(vec!["calls.tsv".into(), "mails.csv.gz".into()]);
-/// let read = read_network(&source, &ReadOptions::default(), &mut |_| ControlFlow::Continue(()))?;
+/// let pool = Pool::new(None)?;
+/// let read = read_network(&source, &ReadOptions::default(), &pool, &mut |_| ControlFlow::Continue(()))?;
 /// for note in &read.notes {
 ///     eprintln!("{note}");
 /// }
@@ -33,6 +39,7 @@ use manyview_base::error::Result;
 pub fn read_network(
     source: &Source,
     options: &ReadOptions,
+    pool: &Pool,
     observer: &mut ReadObserver<'_>,
 ) -> Result<ReadNetwork> {
     let plan = Plan::new(source, options)?;
@@ -48,7 +55,7 @@ pub fn read_network(
     for job in &plan.jobs {
         notes.push(read_job(job, nodes.as_deref(), &mut builder, &mut progress)?);
     }
-    let network = builder.build()?;
+    let network = builder.build_on(pool)?;
     let duplicates = |view: &View| {
         let of = |job: &&Job| job.name.as_ref().is_none_or(|name| *name == view.name);
         plan.jobs.iter().find(of).map_or(options.duplicates, |job| job.duplicates)
@@ -62,14 +69,14 @@ pub fn read_network(
 impl Network {
     /// Reads a network with default options from a folder, a `network.toml` or a single file of edges.
     ///
-    /// Use [`read_network`] for options, and for notes about what was dropped or merged.
+    /// Use [`read_network`] for options, and for notes about what was dropped or merged. Uses all cores.
     ///
     /// # Errors
     /// Those of [`read_network`].
     pub fn open(path: impl AsRef<Path>) -> Result<Network> {
         let source = Source::Paths(vec![path.as_ref().to_owned()]);
-        let read = read_network(&source, &ReadOptions::default(), &mut |_| ControlFlow::Continue(()))?;
-        Ok(read.network)
+        let (options, pool) = (ReadOptions::default(), Pool::new(None)?);
+        Ok(read_network(&source, &options, &pool, &mut |_| ControlFlow::Continue(()))?.network)
     }
 }
 
@@ -78,7 +85,7 @@ fn read_job(
     nodes: Option<&str>,
     builder: &mut NetworkBuilder,
     progress: &mut Progress<'_>,
-) -> Result<String> {
+) -> Result<Message> {
     let first = builder.view_names().count();
     let mut views = match &job.name {
         Some(name) => Views::One(builder.add_view(name, job.directed.holds(name), job.duplicates)?),
@@ -111,28 +118,27 @@ fn size(plan: &Plan) -> Option<u64> {
 }
 
 /// Returns notes about dropped and merged edges of a view.
-fn count_notes(view: &View, duplicates: Duplicates) -> Vec<String> {
+fn count_notes(view: &View, duplicates: Duplicates) -> Vec<Message> {
     let (name, counts) = (&view.name, view.counts);
     let mut notes = Vec::new();
     let plural =
         |count: usize, one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
     if counts.self_loops > 0 {
-        notes.push(format!("view {name}: {} dropped", plural(counts.self_loops, "self-loop", "self-loops")));
+        let loops = plural(counts.self_loops, "self-loop", "self-loops");
+        notes.push(format!("view {name}: dropped {loops}").into());
     }
     if counts.zero_weights > 0 {
         let edges = plural(counts.zero_weights, "edge", "edges");
-        notes.push(format!("view {name}: {edges} of weight zero dropped"));
+        notes.push(format!("view {name}: dropped {edges} of weight zero").into());
     }
     if counts.duplicates > 0 {
         let lines = plural(counts.duplicates, "line repeats a pair", "lines repeat a pair");
-        notes.push(match duplicates {
-            Duplicates::Sum => {
-                format!("view {name}: {lines}; weights are added up (--duplicates max keeps the largest)")
-            }
-            Duplicates::Max => {
-                format!("view {name}: {lines}; the largest weight is kept (--duplicates sum adds them up)")
-            }
-        });
+        let (done, other, purpose) = match duplicates {
+            Duplicates::Sum => ("weights are added", "max", "keep the largest"),
+            Duplicates::Max => ("the largest weight is kept", "sum", "add them"),
+        };
+        let other = option_value("duplicates", other);
+        notes.push(format!("view {name}: {lines}; {done} (use {other} to {purpose})").into());
     }
     notes
 }

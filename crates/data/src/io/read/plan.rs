@@ -13,13 +13,14 @@ use super::text::{is_stdin, place};
 use super::{Directed, ReadOptions, Source};
 use crate::network::Duplicates;
 use manyview_base::error::{Error, Result};
+use manyview_base::message::{Message, option, option_value};
 
 /// The files to read.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub jobs: Vec<Job>,
     pub nodes: Option<PathBuf>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
 }
 
 /// A file to read.
@@ -68,7 +69,7 @@ impl Plan {
                 if let Some(alone) = paths.iter().find(|path| path.is_dir() || is_manifest(path)) {
                     let what = if alone.is_dir() { "folder" } else { "manifest" };
                     return Err(Error::config(format!(
-                        "{}: a {what} is a whole network and cannot be combined with other paths; give it alone",
+                        "{}: a {what} is a whole network and cannot be combined with other paths; use it alone",
                         alone.display()
                     )));
                 }
@@ -94,14 +95,15 @@ impl Plan {
         if files.is_empty() {
             return Err(Error::parse(
                 folder.display().to_string(),
-                "the folder holds no views; expected files such as calls.tsv, mails.csv or visits.txt.gz",
+                "the folder has no views; expected files such as calls.tsv, mails.csv or visits.txt.gz",
             ));
         }
         if let ([first, second, ..], None) = (&node_files[..], &options.nodes) {
             return Err(Error::config(format!(
-                "both {} and {} could be the node file; remove one, or say --nodes FILE",
+                "both {} and {} could be the node file; remove one, or use {}",
                 first.display(),
-                second.display()
+                second.display(),
+                option_value("nodes", "FILE")
             )));
         }
         let jobs = files.iter().map(|path| Job::view(view_name(path), path, options)).collect();
@@ -111,26 +113,27 @@ impl Plan {
         plan.nodes = plan.nodes.or_else(|| node_files.pop());
         if others > 0 {
             let noun = if others == 1 { "other file" } else { "other files" };
-            plan.notes.push(format!("{}: {others} {noun} ignored", folder.display()));
+            plan.notes.push(format!("{}: ignored {others} {noun}", folder.display()).into());
         }
         Ok(plan)
     }
 
     fn check(&self, options: &ReadOptions) -> Result<()> {
         if self.jobs.is_empty() {
-            return Err(Error::config("no network given; name a folder, a network.toml or files of edges"));
+            return Err(Error::config("no network given; give a folder, a network.toml or edge lists"));
         }
         let paths = self.jobs.iter().map(|job| &job.path).chain(&self.nodes);
         if paths.filter(|path| is_stdin(path)).count() > 1 {
-            return Err(Error::config("standard input (-) can be read once only; use files for the others"));
+            return Err(Error::config("standard input (-) can be read only once; use files for the others"));
         }
         for (at, job) in self.jobs.iter().enumerate() {
             let twin = self.jobs[..at].iter().find(|other| other.name == job.name);
             if let (Some(name), Some(twin)) = (&job.name, twin) {
                 return Err(Error::config(format!(
-                    "two views are called {name:?}: {} and {}; rename one, or say --view NAME=PATH",
+                    "two views are called {name:?}: {} and {}; rename one, or use {}",
                     place(&twin.path),
-                    place(&job.path)
+                    place(&job.path),
+                    option_value("view", "NAME=PATH")
                 )));
             }
         }
@@ -144,7 +147,8 @@ impl Plan {
 pub(super) fn check_directed(directed: &Directed, views: &[&str]) -> Result<()> {
     match directed.names().iter().find(|name| !views.contains(&name.as_str())) {
         Some(name) => Err(Error::config(format!(
-            "--directed {name}: there is no such view; the views are {}",
+            "{}: there is no such view; the views are {}",
+            option_value("directed", name),
             views.join(", ")
         ))),
         None => Ok(()),
@@ -174,8 +178,9 @@ impl Job {
     fn table(path: &Path, options: &ReadOptions) -> Result<Job> {
         if options.relation.is_none() {
             return Err(Error::config(format!(
-                "{}: a table of several views needs --relation COL, the column that tells them apart",
-                place(path)
+                "{}: a table with several views needs {}, the column with the name of the view",
+                place(path),
+                option_value("relation", "COL")
             )));
         }
         let mut job = Job::view(String::new(), path, options);
@@ -187,7 +192,10 @@ impl Job {
 
 fn without_relation(options: &ReadOptions, jobs: Vec<Job>) -> Result<Vec<Job>> {
     match options.relation {
-        Some(_) => Err(Error::config("--relation splits one table into views; give it with a single file")),
+        Some(_) => Err(Error::config(format!(
+            "{} splits one table into views; use it with a single file",
+            option("relation")
+        ))),
         None => Ok(jobs),
     }
 }

@@ -121,8 +121,8 @@ impl Rows {
         while !unquote(self.lines.line(), delimiter, &mut self.fields, &mut self.unquoted) {
             if self.lines.extent() >= MOST_LINES || !self.lines.extend()? {
                 return Err(self.lines.line_error(
-                    "a quote opens in this line and is never closed; close it, or double quotes that are meant \
-                     as such (\"\")",
+                    "a quote opens in this line and is never closed; close it, or double it (\"\") if it is part of \
+                     the text",
                 ));
             }
         }

@@ -98,11 +98,11 @@ impl Text {
         match self.packing {
             Some(packing) if error.kind() == io::ErrorKind::UnexpectedEof => Error::parse(
                 &self.place,
-                format!("the {packing} data end early; the file is truncated, fetch it again"),
+                format!("the {packing} data ends early; the file is truncated, download it again"),
             ),
             Some(packing) if error.raw_os_error().is_none() => Error::parse(
                 &self.place,
-                format!("the {packing} data are damaged ({error}); fetch the file again"),
+                format!("the {packing} data is damaged ({error}); download the file again"),
             ),
             _ => Error::io(Path::new(&self.place), error),
         }
@@ -113,9 +113,9 @@ impl Text {
 fn foreign(magic: &[u8]) -> Option<&'static str> {
     // Long enough not to be the beginning of a text, since PAR1 is a gene.
     let kinds: [(&[u8], &str); 6] = [
-        (b"PK\x03\x04", "is a zip archive or a workbook; unpack it, or export the sheet as CSV"),
-        (b"BZh", "is packed with bzip2; unpack it, or pack it with gzip or zstd"),
-        (b"\xfd7zXZ\0", "is packed with xz; unpack it, or pack it with gzip or zstd"),
+        (b"PK\x03\x04", "is a zip archive or a workbook; extract it, or export the sheet as CSV"),
+        (b"BZh", "is compressed with bzip2; decompress it, or compress it with gzip or zstd"),
+        (b"\xfd7zXZ\0", "is compressed with xz; decompress it, or compress it with gzip or zstd"),
         (b"PAR1\x15", "is a parquet file; export it as CSV"),
         (b"\xff\xfe", "is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8"),
         (b"\xfe\xff", "is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8"),
@@ -190,8 +190,9 @@ pub(super) mod tests {
         {
             for length in [6, packed.len() / 2, packed.len() - 3] {
                 let error = all(&packed[..length]).unwrap_err().to_string();
-                let sentence =
-                    format!("calls.tsv: the {packing} data end early; the file is truncated, fetch it again");
+                let sentence = format!(
+                    "calls.tsv: the {packing} data ends early; the file is truncated, download it again"
+                );
                 assert_eq!(error, sentence, "{length} bytes");
             }
         }
@@ -203,7 +204,7 @@ pub(super) mod tests {
         let last = packed.len() - 6;
         packed[last] ^= 0xff;
         let error = all(&packed).unwrap_err().to_string();
-        assert!(error.starts_with("calls.tsv: the gzip data are damaged"), "{error}");
+        assert!(error.starts_with("calls.tsv: the gzip data is damaged"), "{error}");
     }
 
     #[test]

@@ -2,39 +2,6 @@
 
 use manyview_base::named;
 
-/// A set of settings that belong together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Preset {
-    /// What works best.
-    #[default]
-    Default,
-    /// The paper's text, to the letter.
-    Paper,
-    /// What the published code does.
-    Authors,
-}
-
-named! { Preset:
-    Default = "default", "what works best over our test networks";
-    Paper = "paper", "the paper's text to the letter: mu, shared consensus, equal shares, raw scale";
-    Authors = "authors", "what the published code does: window 1, negative 1, gamma 20, its stop rule";
-}
-
-/// How factors are updated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Solver {
-    /// Multiplicative updates.
-    Mu,
-    /// Cyclic coordinate descent.
-    #[default]
-    Hals,
-}
-
-named! { Solver:
-    Hals = "hals", "coordinate descent: 10 to 20 iterations for what mu reaches in 50 to 100";
-    Mu = "mu", "the paper's multiplicative updates";
-}
-
 /// Kind of consensus stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Consensus {
@@ -116,24 +83,9 @@ named! { Init:
     Nmf = "nmf", "the published code's: factorize each view alone, average U";
 }
 
-/// What a node without edges in a view looks like there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Isolated {
-    /// A zero row and column.
-    #[default]
-    Zero,
-    /// A large entry on the diagonal, as SciPy's Laplacian makes it.
-    Loop,
-}
-
-named! { Isolated:
-    Zero = "zero", "nothing there, nothing said";
-    Loop = "loop", "the published code's: log(volume / negative) on the diagonal";
-}
-
 /// How columns are shared out over the stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
+pub enum ColumnLayout {
     /// Each stage gets the same number, up to one.
     #[default]
     Even,
@@ -141,24 +93,7 @@ pub enum Layout {
     Code,
 }
 
-named! { Layout:
+named! { ColumnLayout:
     Even = "even", "the paper's: each stage the same number of columns";
     Code = "code", "the published code's: a quarter of the columns for consensus stages, rounded down";
-}
-
-/// What counts as converged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StopRule {
-    /// The objective fell by less than `tol`, relative to itself, in one iteration.
-    #[default]
-    Decrease,
-    /// What the published code does, and what it says is not what it means: the cost is looked at in iterations 1,
-    /// 10, 20, ... and the stage ends once it has *not risen* at six looks in a row, whatever `tol` is. A run that
-    /// behaves well ends after 60 iterations.
-    SixLooks,
-}
-
-named! { StopRule:
-    Decrease = "decrease", "an iteration lowers the objective by less than tol";
-    SixLooks = "six-looks", "the published code's: 60 iterations unless the cost rises";
 }

@@ -10,10 +10,11 @@ use std::path::Path;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::method_run::PartRecord;
-use super::run::RunSeconds;
+use super::record::{PartRecord, RunSeconds};
+use super::{EMBEDDING, NODES, RUN};
+use crate::method::{StageRecord, ViewRecord, part};
 use manyview_base::error::{Error, Result};
-use manyview_core::stages::{StageRecord, ViewRecord};
+use manyview_base::message::{Message, option_value};
 use manyview_data::embedding::{Embedding, Part};
 use manyview_data::io::{NpyMatrix, read_npy};
 use manyview_data::network::{Interner, Nodes};
@@ -21,16 +22,16 @@ use manyview_data::overlap::Overlap;
 
 /// A result with its record.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct SavedResult {
     /// The vectors, and which columns came from where.
     pub embedding: Embedding,
     /// `run.json`.
-    pub run: FinishedRun,
+    pub run: SavedRun,
 }
 
 /// What `run.json` says; `docs/formats.md` describes the fields.
 #[derive(Clone, Debug, serde::Deserialize)]
-pub struct FinishedRun {
+pub struct SavedRun {
     /// Version of manyview.
     pub version: String,
     /// The command as typed.
@@ -40,8 +41,11 @@ pub struct FinishedRun {
     /// Every setting and its value, in the order of the file.
     #[serde(deserialize_with = "settings")]
     pub config: Vec<(String, String)>,
+    /// The settings as they were given, by name; older files have none.
+    #[serde(default)]
+    pub settings: serde_json::Map<String, serde_json::Value>,
     /// What went in.
-    pub network: FinishedNetwork,
+    pub network: SavedNetwork,
     /// The stages as they ran; other methods have none.
     #[serde(default)]
     pub stages: Vec<StageRecord>,
@@ -61,9 +65,12 @@ pub struct FinishedRun {
 
 /// What `run.json` says about the network.
 #[derive(Clone, Debug, serde::Deserialize)]
-pub struct FinishedNetwork {
-    /// Number of nodes.
+pub struct SavedNetwork {
+    /// The number of nodes.
     pub nodes: usize,
+    /// A hash of nodes and edges; older files have none.
+    #[serde(default)]
+    pub fingerprint: Option<String>,
     /// The views, in order.
     pub views: Vec<ViewRecord>,
     /// How far each two views agree; empty in files of versions that did not look.
@@ -71,23 +78,25 @@ pub struct FinishedNetwork {
     pub overlap: Vec<Overlap>,
 }
 
-impl FinishedRun {
+impl SavedRun {
     /// The value of a setting.
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.config.iter().find(|setting| setting.0 == name).map(|setting| setting.1.as_str())
     }
 
     /// Why shares of a vector cannot be compared, where they cannot: columns of different stages have no common scale.
-    pub fn scale_note(&self) -> Option<String> {
+    pub fn scale_note(&self) -> Option<Message> {
         let scale = self.setting("scale").filter(|&scale| scale != "balanced")?;
-        Some(format!(
-            "the columns of this result have the scale {scale:?}, so shares of different stages cannot be compared; embed \
-             with --scale balanced for those that can"
-        ))
+        let message = format!(
+            "the columns of this result have the scale {scale:?}, so shares of different stages cannot be compared; use {} for \
+             shares that can",
+            option_value("scale", "balanced")
+        );
+        Some(message.into())
     }
 }
 
-impl Finished {
+impl SavedResult {
     /// Opens a folder with `embedding.npy`, `nodes.txt` and `run.json`.
     ///
     /// # Errors
@@ -95,11 +104,11 @@ impl Finished {
     /// file is missing, a number is not finite, or the files do not belong together.
     pub fn open(folder: &Path) -> Result<Self> {
         let place = folder.display();
-        for name in ["run.json", "nodes.txt", "embedding.npy"] {
+        for name in [RUN, NODES, EMBEDDING] {
             let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
             if fs::metadata(folder.join(name)).is_err_and(|error| missing(&error)) {
                 return Err(Error::network(format!(
-                    "{place} is no result: {name} is not there; give the folder that manyview embed wrote with -o"
+                    "{place} is not a result folder: {name} is missing; give the folder that manyview embed wrote"
                 )));
             }
         }
@@ -135,11 +144,11 @@ impl Finished {
         });
         let others = run.parts.iter().map(|of| {
             let columns = columns("a part of run.json", of.columns, of.view.as_ref(), &run, dim)?;
-            Ok(manyview_baselines::part(of.view.as_deref(), columns))
+            Ok(part(of.view.as_deref(), columns))
         });
         let parts = staged.chain(others).collect::<Result<_, _>>();
         let embedding = Embedding::new(nodes, dim, values, parts.map_err(apart)?);
-        Ok(Finished { embedding, run })
+        Ok(SavedResult { embedding, run })
     }
 }
 
@@ -148,7 +157,7 @@ fn columns(
     what: &str,
     [from, to]: [usize; 2],
     view: Option<&String>,
-    run: &FinishedRun,
+    run: &SavedRun,
     dim: usize,
 ) -> Result<Range<usize>, String> {
     if from > to || to > dim {
@@ -162,7 +171,7 @@ fn columns(
     Ok(from..to)
 }
 
-fn read_run(path: &Path) -> Result<FinishedRun> {
+fn read_run(path: &Path) -> Result<SavedRun> {
     let text = fs::read(path).map_err(|error| Error::io(path, error))?;
     serde_json::from_slice(&text).map_err(|error| {
         let (place, advice) = (path.display(), "is it the run.json of manyview embed, and whole?");
@@ -171,7 +180,7 @@ fn read_run(path: &Path) -> Result<FinishedRun> {
 }
 
 /// Reads `nodes.txt`: each line is an id to the last byte. (A node file of a person may be laxer; see `read`.)
-fn read_ids(path: &Path) -> Result<Nodes> {
+pub(super) fn read_ids(path: &Path) -> Result<Nodes> {
     let text = fs::read(path).map_err(|error| Error::io(path, error))?;
     let mut ids = Interner::default();
     let text = text.strip_suffix(b"\n").unwrap_or(&text);
@@ -252,13 +261,13 @@ mod tests {
     }
 
     fn refused(run: &str, ids: &str, rows: usize, values: &[f32]) -> String {
-        Finished::open(written(run, ids, rows, values).path()).unwrap_err().to_string()
+        SavedResult::open(written(run, ids, rows, values).path()).unwrap_err().to_string()
     }
 
     #[test]
     fn a_result_comes_back() {
         let folder = written(RUN, "a b\nc\td\n", 2, &[1.0; 6]);
-        let Finished { embedding, run } = Finished::open(folder.path()).unwrap();
+        let SavedResult { embedding, run } = SavedResult::open(folder.path()).unwrap();
         assert_eq!(embedding.nodes().iter().collect::<Vec<_>>(), ["a b", "c\td"]);
         let last = &embedding.parts()[1];
         assert_eq!((last.stage, last.kind, last.view.as_deref()), (2, Kind::Unique, Some("a")));
@@ -268,7 +277,15 @@ mod tests {
         assert_eq!((run.setting("threads"), run.setting("unique_first")), (Some("not given"), Some("no")));
         assert_eq!(run.scale_note(), None);
         let raw = written(&RUN.replace("balanced", "raw"), "a\nb\n", 2, &[1.0; 6]);
-        assert!(Finished::open(raw.path()).unwrap().run.scale_note().unwrap().contains("the scale \"raw\""));
+        assert!(
+            SavedResult::open(raw.path())
+                .unwrap()
+                .run
+                .scale_note()
+                .unwrap()
+                .to_string()
+                .contains("the scale \"raw\"")
+        );
     }
 
     #[test]
@@ -277,11 +294,11 @@ mod tests {
             "network": {"nodes": 2, "views": [{"name": "a", "edges": 1, "isolated": 0}], "overlap": []},
             "parts": [{"view": null, "columns": [0, 1]}, {"view": "a", "columns": [1, 3]}], "warnings": [],
             "seconds": {"read": 0, "fit": 2, "write": 0, "total": 3}, "threads": 1, "ranks": 1}"#;
-        let Finished { embedding, run } =
-            Finished::open(written(run, "x\ny\n", 2, &[1.0; 6]).path()).unwrap();
+        let SavedResult { embedding, run } =
+            SavedResult::open(written(run, "x\ny\n", 2, &[1.0; 6]).path()).unwrap();
         let parts: Vec<_> = embedding.parts().iter().map(|part| (part.kind, part.columns.clone())).collect();
         assert_eq!(parts, [(Kind::Consensus, 0..1), (Kind::Unique, 1..3)]);
-        assert_eq!((run.seconds.proximity, run.seconds.factorize), (0.0, 2.0));
+        assert_eq!((run.seconds.proximity, run.seconds.fit), (0.0, 2.0));
     }
 
     #[test]
@@ -315,8 +332,8 @@ mod tests {
         let folder = written(RUN, "a\nb\n", 2, &[1.0; 6]);
         for name in ["embedding.npy", "nodes.txt", "run.json"] {
             fs::remove_file(folder.path().join(name)).unwrap();
-            let told = Finished::open(folder.path()).unwrap_err().to_string();
-            assert!(told.contains(&format!("is no result: {name} is not there")), "{told}");
+            let told = SavedResult::open(folder.path()).unwrap_err().to_string();
+            assert!(told.contains(&format!("is not a result folder: {name} is missing")), "{told}");
         }
     }
 }

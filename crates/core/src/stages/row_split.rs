@@ -10,8 +10,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::{Observer, Progress};
 use crate::comm::{self, Comm};
+use crate::method::{Observer, Progress};
 use crate::proximity::{Settings, sample};
 use manyview_base::error::{Error, Result};
 use manyview_base::parallel::Pool;
@@ -44,8 +44,8 @@ pub(super) fn own_rows<C: Comm>(
     let mut costs = vec![1.0; own.len()];
     for (index, view) in network.views().iter().enumerate() {
         let mut watch = |_: usize| -> ControlFlow<()> {
-            let (views, rows) = (network.views().len(), nodes);
-            observer(&Progress::Proximity { view: &view.name, index, views, done: 0, rows })
+            let done = index as f64 / network.views().len() as f64;
+            observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
         };
         let sampled = sample(view, settings, &rows[own.clone()], pool, &mut watch);
         for (cost, counts) in costs.iter_mut().zip(comm::agree(comm, sampled)?.rows) {

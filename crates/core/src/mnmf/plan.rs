@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
-use super::{Config, Kind, Layout, Share};
+use super::{ColumnLayout, Mnmf, Share};
 use manyview_base::error::{Error, Result};
+use manyview_data::embedding::Kind;
 
 /// The stages of a run, in the order in which they run.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +40,7 @@ pub enum Split {
     Given(Vec<usize>),
 }
 
-impl Config {
+impl Mnmf {
     /// Resolves the stages for so many views, or says which setting cannot work.
     pub fn plan(&self, views: usize) -> Result<Plan> {
         self.check()?;
@@ -92,8 +93,8 @@ impl Config {
             return Ok(dims.clone());
         }
         Ok(match self.layout {
-            Layout::Even => largest_remainder(dim, &vec![1.0; kinds.len()], 0),
-            Layout::Code => {
+            ColumnLayout::Even => largest_remainder(dim, &vec![1.0; kinds.len()], 0),
+            ColumnLayout::Code => {
                 let count = |kind| kinds.iter().filter(|&&other| other == kind).count().max(1);
                 let consensus = dim / 4 / count(Kind::Consensus);
                 let unique = dim * 3 / 4 / (views * count(Kind::Unique)) * views;
@@ -173,13 +174,13 @@ pub fn largest_remainder(total: usize, sizes: &[f64], least: usize) -> Vec<usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Preset;
+    use crate::preset::Preset;
 
     #[test]
     fn columns_sum_to_dim_for_all_sizes() {
         for views in 1..=8 {
             for stages in 1..=32 {
-                let config = Config { stages, share: Share::Equal, ..Config::default() };
+                let config = Mnmf { stages, share: Share::Equal, ..Mnmf::default() };
                 if 256 / stages < views {
                     continue;
                 }
@@ -203,13 +204,8 @@ mod tests {
 
     #[test]
     fn the_rest_of_equal_shares_goes_round() {
-        let config = Config {
-            dim: 32,
-            stages: 4,
-            consensus_stages: Some(1),
-            share: Share::Equal,
-            ..Config::default()
-        };
+        let config =
+            Mnmf { dim: 32, stages: 4, consensus_stages: Some(1), share: Share::Equal, ..Mnmf::default() };
         let plan = config.plan(3).unwrap();
         let splits: Vec<_> = plan.stages.iter().map(|stage| stage.split.clone()).collect();
         assert_eq!(splits[1..], [vec![3, 3, 2], vec![3, 2, 3], vec![2, 3, 3]].map(Split::Given));
@@ -219,8 +215,8 @@ mod tests {
     fn the_published_layouts_come_out() {
         // PPI: 8 layers, 6 views: 8 and 4 columns; AMiner_small: 16, 3: 4 and 4; Flickr: 16, 2: 4 and 6.
         for (layers, views, consensus, unique) in [(8, 6, 8, 4), (16, 3, 4, 4), (8, 3, 8, 8), (16, 2, 4, 6)] {
-            let authors = Config::preset(Preset::Authors);
-            let config = Config { stages: 2 * layers, consensus_stages: Some(layers), ..authors };
+            let authors = Mnmf::preset(Preset::Authors);
+            let config = Mnmf { stages: 2 * layers, consensus_stages: Some(layers), ..authors };
             let plan = config.plan(views).unwrap();
             assert_eq!(plan.dim, 256);
             assert_eq!(plan.stages[0].columns.len(), consensus);
@@ -230,20 +226,22 @@ mod tests {
 
     #[test]
     fn too_small_a_dim_names_the_smallest_that_works() {
-        for (stages, views, layout) in [(4, 3, Layout::Even), (8, 6, Layout::Even), (3, 2, Layout::Code)] {
-            let config = Config { dim: 2, stages, layout, ..Config::default() };
+        for (stages, views, layout) in
+            [(4, 3, ColumnLayout::Even), (8, 6, ColumnLayout::Even), (3, 2, ColumnLayout::Code)]
+        {
+            let config = Mnmf { dim: 2, stages, layout, ..Mnmf::default() };
             let message = config.plan(views).unwrap_err().to_string();
             let smallest =
                 message.split("works is ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-            assert!(Config { dim: smallest, ..config.clone() }.plan(views).is_ok(), "{message}");
-            assert!(Config { dim: smallest - 1, ..config }.plan(views).is_err(), "{message}");
+            assert!(Mnmf { dim: smallest, ..config.clone() }.plan(views).is_ok(), "{message}");
+            assert!(Mnmf { dim: smallest - 1, ..config }.plan(views).is_err(), "{message}");
         }
     }
 
     #[test]
     fn unique_first_runs_first_and_stands_last() {
-        let one = Config { dim: 16, stages: 4, consensus_stages: Some(1), ..Config::default() };
-        let config = Config { unique_first: true, ..one };
+        let one = Mnmf { dim: 16, stages: 4, consensus_stages: Some(1), ..Mnmf::default() };
+        let config = Mnmf { unique_first: true, ..one };
         let plan = config.plan(2).unwrap();
         assert_eq!(plan.stages[0].kind, Kind::Unique);
         assert_eq!(plan.stages[3].kind, Kind::Consensus);
@@ -253,12 +251,12 @@ mod tests {
 
     #[test]
     fn dims_by_hand_must_fit() {
-        let config = Config { dim: 10, stages: 2, stage_dims: Some(vec![4, 6]), ..Config::default() };
+        let config = Mnmf { dim: 10, stages: 2, stage_dims: Some(vec![4, 6]), ..Mnmf::default() };
         assert_eq!(config.plan(2).unwrap().stages[1].columns, 4..10);
-        let fails = |config: Config| config.plan(2).unwrap_err().to_string();
-        assert!(fails(Config { dim: 11, ..config.clone() }).contains("sum to 10"));
-        assert!(fails(Config { stages: 3, ..config.clone() }).contains("2 numbers for 3 stages"));
-        assert!(fails(Config { stage_dims: Some(vec![9, 1]), ..config }).contains("stage 2 has 1 columns"));
+        let fails = |config: Mnmf| config.plan(2).unwrap_err().to_string();
+        assert!(fails(Mnmf { dim: 11, ..config.clone() }).contains("sum to 10"));
+        assert!(fails(Mnmf { stages: 3, ..config.clone() }).contains("2 numbers for 3 stages"));
+        assert!(fails(Mnmf { stage_dims: Some(vec![9, 1]), ..config }).contains("stage 2 has 1 columns"));
     }
 
     #[test]

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use manyview::checkpoint::{Checkpoints, Identity};
-use manyview::{Config, Error, Network};
+use manyview::message::switch;
+use manyview::{Error, MethodSettings, Model, Network};
 
 use crate::args::CheckpointArgs;
 use crate::interrupt;
 use crate::ui::{Reporter, plural};
 
 /// What is to be done with finished stages.
-pub(super) struct Kept {
+pub(super) struct CheckpointFolder {
     folder: PathBuf,
     wanted: bool,
     resume: bool,
@@ -19,21 +20,29 @@ pub(super) struct Kept {
     rank: usize,
 }
 
-impl Kept {
+impl CheckpointFolder {
     /// Looks what is there, before a network is read: stages of an interrupted run are not thrown away unasked.
-    pub(super) fn look(output: &Path, args: &CheckpointArgs, force: bool, rank: usize) -> Result<Self> {
+    pub(super) fn look(
+        output: &Path,
+        args: &CheckpointArgs,
+        model: &Model,
+        force: bool,
+        rank: usize,
+    ) -> Result<Self> {
         let folder = output.join("checkpoint");
         let there = Checkpoints::count(&folder);
         if there > 0 && !args.resume && !force {
             let (stages, folder) = (plural(there, "finished stage"), folder.display());
             return Err(Error::config(format!(
-                "{folder} holds {stages} of an interrupted run; pass --resume to go on, or --force to begin anew"
+                "{folder} holds {stages} of an interrupted run; use {} to continue it, or {} to start over",
+                switch("resume"),
+                switch("force")
             ))
             .into());
         }
-        Ok(Kept {
+        Ok(CheckpointFolder {
             folder,
-            wanted: !args.no_checkpoint,
+            wanted: !args.no_checkpoint && model.method().capabilities().checkpoints,
             resume: args.resume,
             keep: args.keep_checkpoint,
             rank,
@@ -43,14 +52,15 @@ impl Kept {
     /// Opens the folder for this network and these settings.
     pub(super) fn open(
         &self,
-        config: &Config,
+        model: &Model,
         network: &Network,
         reporter: &Reporter,
     ) -> Result<Option<Checkpoints>> {
-        if !self.wanted {
-            return Ok(None);
-        }
-        let identity = Identity::of(config, network);
+        let settings = match &model.settings {
+            MethodSettings::Mnmf(settings) if self.wanted => settings,
+            _ => return Ok(None),
+        };
+        let identity = Identity::of(settings, model.seed, network);
         if !self.resume {
             interrupt::keeps(self.folder.clone());
             return Ok(Some(Checkpoints::begin(&self.folder, identity, self.rank)?));

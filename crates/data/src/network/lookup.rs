@@ -30,7 +30,7 @@ impl Nodes {
                 [one] => format!("did you mean {one}?"),
                 [first @ .., last] => format!("did you mean {} or {last}?", first.join(", ")),
             };
-            Error::config(format!("no node is called {:?}; {advice}", lossy(id.as_bytes())))
+            Error::config(format!("there is no node {:?}; {advice}", lossy(id.as_bytes())))
         })
     }
 
@@ -85,19 +85,13 @@ fn slips(a: &[char], b: &[char], limit: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn nodes(ids: &[&str]) -> Nodes {
-        let mut nodes = Nodes::default();
-        ids.iter().for_each(|id| nodes.push(id));
-        nodes
-    }
-
     fn said(ids: &[&str], typed: &str) -> String {
-        nodes(ids).look_up(typed).unwrap_err().to_string()
+        Nodes::from_iter(ids).look_up(typed).unwrap_err().to_string()
     }
 
     #[test]
     fn ids_are_found_as_they_are() {
-        let nodes = nodes(&["ann", "Ann", ""]);
+        let nodes = Nodes::from_iter(["ann", "Ann", ""]);
         assert_eq!((nodes.find("Ann"), nodes.find("a"), nodes.find("")), (Some(1), None, Some(2)));
     }
 
@@ -106,10 +100,10 @@ mod tests {
         let ids = ["TP53", "TP63", "BRCA1", "BRCA2", "tp53-like"];
         assert_eq!(
             said(&ids, "tp53"),
-            "no node is called \"tp53\"; did you mean \"TP53\", \"TP63\" or \"tp53-like\"?"
+            "there is no node \"tp53\"; did you mean \"TP53\", \"TP63\" or \"tp53-like\"?"
         );
-        assert_eq!(said(&ids, "BRAC1"), "no node is called \"BRAC1\"; did you mean \"BRCA1\"?");
-        assert_eq!(said(&ids, "xyzzy"), "no node is called \"xyzzy\"; nodes.txt lists all nodes");
+        assert_eq!(said(&ids, "BRAC1"), "there is no node \"BRAC1\"; did you mean \"BRCA1\"?");
+        assert_eq!(said(&ids, "xyzzy"), "there is no node \"xyzzy\"; nodes.txt lists all nodes");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{NetworkArgs, model, whole};
+use super::{NetworkArgs, settings, whole};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,7 +26,7 @@ pub(crate) struct ViewsArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
     #[command(flatten)]
-    pub(crate) proximity: model::ProximitySettings,
+    pub(crate) proximity: settings::ProximitySettings,
     /// Threads [default: all cores]; does not change the result
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,

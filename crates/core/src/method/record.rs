@@ -1,32 +1,44 @@
-//! What a fit gives back besides the vectors: everything a person needs to see what happened.
+//! What a fit returns: the vectors, and everything that shows what happened.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::comm::Traffic;
-use crate::config::{Config, Consensus, Kind};
-use crate::residual::Residual;
-use manyview_base::linalg::Real;
-use manyview_data::embedding::Embedding;
-use manyview_data::network::Network;
+use crate::mnmf::Consensus;
+use manyview_base::message::Warning;
+use manyview_data::embedding::{Embedding, Kind};
+use manyview_data::network::{Network, View};
+use manyview_data::overlap::Overlap;
 
-/// The result of a fit.
+/// The result of a fit, by any method.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Fit {
+    /// The name of the method.
+    pub method: String,
+    /// The settings as they were given, with the seed and the number of threads.
+    pub settings: Value,
+    /// The settings with everything that was left open filled in.
+    pub config: Value,
+    /// A hash of the network: nodes and edges.
+    pub fingerprint: u64,
+    /// How far each two views agree; empty unless the caller looked.
+    pub overlap: Vec<Overlap>,
     /// One vector per node.
     pub embedding: Embedding,
     /// The views as they went in.
     pub views: Vec<ViewRecord>,
-    /// The stages as they ran; a unique stage has a record for each view.
+    /// The stages as they ran, one record per view in unique stages; empty for methods without stages.
     pub stages: Vec<StageRecord>,
-    /// Sentences that a person should read.
-    pub warnings: Vec<String>,
+    /// What the user should know about the result.
+    pub warnings: Vec<Warning>,
     /// Wall time.
     pub seconds: Seconds,
-    /// Threads of a rank.
+    /// The number of threads per rank.
     pub threads: usize,
-    /// Number of ranks.
+    /// The number of ranks.
     pub ranks: usize,
     /// What this rank did.
     pub own: OwnWork,
@@ -66,15 +78,16 @@ pub struct ViewRecord {
 }
 
 impl ViewRecord {
-    pub(super) fn of<T>(network: &Network, residuals: &[Residual<T>]) -> Vec<Self> {
-        let record = |(view, residual): (&manyview_data::network::View, &Residual<T>)| ViewRecord {
+    /// The views of a network, before anything is known of their proximity.
+    pub fn of(network: &Network) -> Vec<Self> {
+        let record = |view: &View| ViewRecord {
             name: view.name.clone(),
             edges: view.edges(),
             isolated: view.isolated(),
-            entries: residual.entries,
-            squared_norm: residual.squared_norm,
+            entries: 0,
+            squared_norm: 0.0,
         };
-        network.views().iter().zip(residuals).map(record).collect()
+        network.views().iter().map(record).collect()
     }
 }
 
@@ -106,12 +119,14 @@ pub struct StageRecord {
 }
 
 /// Wall time of the parts of a fit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seconds {
-    /// Proximity matrices.
+    /// Proximity matrices; 0 for methods without stages.
     pub proximity: f64,
-    /// All stages.
+    /// All stages; 0 for methods without stages.
     pub factorize: f64,
+    /// The whole fit.
+    pub total: f64,
 }
 
 /// What one rank did in a fit.
@@ -127,32 +142,4 @@ pub struct OwnWork {
     pub pass: f64,
     /// What it said to other ranks.
     pub traffic: Traffic,
-}
-
-impl OwnWork {
-    pub(super) fn begin<T: Real>(rows: usize, residuals: &[Residual<T>]) -> Self {
-        let entries = residuals.iter().map(|residual| residual.tiles.entries()).sum();
-        OwnWork { rows, entries, ..OwnWork::default() }
-    }
-
-    pub(super) fn proximity_took(&mut self, seconds: f64, traffic: Traffic) {
-        self.proximity = seconds - traffic.seconds;
-        self.traffic = traffic;
-    }
-
-    pub(super) fn stages_took(&mut self, seconds: f64, traffic: Traffic) {
-        self.pass = seconds - (traffic.seconds - self.traffic.seconds);
-        self.traffic = traffic;
-    }
-}
-
-pub(super) fn convergence_warning(stages: &[StageRecord], config: &Config) -> Option<String> {
-    let open = stages.iter().filter(|stage| !stage.converged).count();
-    let (all, tol) = (stages.len(), config.tol);
-    (open > 0).then(|| {
-        format!(
-            "{open} of {all} factorizations used all their iterations before an iteration gained less than tol = {tol}; \
-             the result is usable, --max-iter with a higher number may improve it"
-        )
-    })
 }

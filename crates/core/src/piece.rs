@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use crate::comm::Comm;
-use crate::config::{Consensus, Scale};
+use crate::mnmf::{Consensus, Scale};
 use crate::nmf::Factors;
 use manyview_base::linalg::Dense;
 
@@ -40,7 +40,7 @@ pub struct Piece {
 
 impl Piece {
     /// Makes a piece of factors: each view has its own V and loses `U V`.
-    pub(super) fn new(
+    pub(crate) fn new(
         views: &[usize],
         columns: Range<usize>,
         factors: Factors<f32>,

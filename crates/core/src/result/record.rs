@@ -1,30 +1,44 @@
-//! `run.json`: what a number can be traced back to.
+//! `run.json`: what a result can be traced back to.
 
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use manyview_core::comm::{self, Comm};
-use manyview_core::config::Config;
-use manyview_core::stages::{Fit, StageRecord, ViewRecord};
+use crate::comm::{self, Comm};
+use crate::method::{Fit, StageRecord, ViewRecord};
+use manyview_base::linalg::kernels::uses_wide_vectors;
+use manyview_base::memory::peak_resident_bytes;
+use manyview_base::message::Warning;
+use manyview_data::embedding::Part;
 use manyview_data::overlap::Overlap;
 
 /// Everything about a run but its vectors. Field names are a contract; see `docs/formats.md`.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunRecord<'a> {
     version: &'static str,
-    command: &'a str,
-    method: &'static str,
-    config: Config,
+    /// What started the run.
+    pub command: &'a str,
+    method: &'a str,
+    config: &'a Value,
+    settings: &'a Value,
     network: NetworkRecord<'a>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stages: &'a [StageRecord],
-    warnings: &'a [String],
-    seconds: RunSeconds,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<PartRecord>,
+    warnings: &'a [Warning],
+    /// Wall time.
+    pub seconds: RunSeconds,
     threads: usize,
     ranks: usize,
+    wide_vectors: bool,
     peak_memory_bytes: Option<u64>,
-    rank_records: &'a [RankRecord],
-    memory: RunMemory,
+    /// What each rank did.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub rank_records: &'a [RankRecord],
+    /// Memory of the phases.
+    pub memory: RunMemory,
 }
 
 /// Memory of a run, in bytes.
@@ -50,21 +64,35 @@ pub struct RunPeaks {
 #[derive(Clone, Debug, Serialize)]
 struct NetworkRecord<'a> {
     nodes: usize,
+    /// As text: JSON numbers do not hold 64 bits.
+    fingerprint: String,
     views: &'a [ViewRecord],
     overlap: &'a [Overlap],
 }
 
+/// Which columns belong to which view, of a method without stages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartRecord {
+    /// The view; none when the columns belong to all views.
+    pub view: Option<String>,
+    /// From the first column to before the second.
+    pub columns: [usize; 2],
+}
+
 /// Wall time of a run.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct RunSeconds {
     /// Reading the network.
     pub read: f64,
-    /// Proximity matrices; 0 in files of other methods.
+    /// Proximity matrices; 0 for methods without stages.
     #[serde(default)]
     pub proximity: f64,
-    /// All stages; in files of other methods, the method itself.
-    #[serde(alias = "factorise", alias = "fit")]
+    /// All stages; 0 for methods without stages.
+    #[serde(default, alias = "factorise")]
     pub factorize: f64,
+    /// The whole fit: all that is not reading or writing.
+    #[serde(default)]
+    pub fit: f64,
     /// Writing the result.
     pub write: f64,
     /// From start to end.
@@ -106,9 +134,13 @@ pub struct RankSeconds {
 }
 
 impl RankRecord {
-    /// The records of all ranks, each of which brings its own: its fit, and how long it read and wrote.
+    /// The records of all ranks, each of which brings its own: its fit, and how long it read and wrote. Empty for methods
+    /// without stages, which run on no ranks.
     pub fn gather<C: Comm>(comm: &C, fit: &Fit, read: f64, write: f64) -> Vec<Self> {
-        let (own, peak) = (&fit.own, manyview_base::memory::peak_resident_bytes());
+        if fit.stages.is_empty() {
+            return Vec::new();
+        }
+        let (own, peak) = (&fit.own, peak_resident_bytes());
         // All but a size beyond 2^53 goes through f64 exactly; a peak of 0 stands for one that is not known.
         let counts = [
             peak.unwrap_or(0) as f64,
@@ -137,40 +169,43 @@ impl RankRecord {
 }
 
 impl<'a> RunRecord<'a> {
-    /// The record of a fit that `command` started with these settings.
-    pub fn new(
-        command: &'a str,
-        config: &Config,
-        fit: &'a Fit,
-        seconds: RunSeconds,
-        rank_records: &'a [RankRecord],
-    ) -> Self {
+    /// The record of a fit that `command` started, without the time of reading and writing.
+    pub fn new(fit: &'a Fit, command: &'a str) -> Self {
+        let part = |part: &Part| PartRecord {
+            view: part.view.clone(),
+            columns: [part.columns.start, part.columns.end],
+        };
+        let parts = if fit.stages.is_empty() { fit.embedding.parts() } else { &[] };
+        let seconds = fit.seconds;
         RunRecord {
             version: env!("CARGO_PKG_VERSION"),
             command,
-            method: "mnmf",
-            config: config.resolved(fit.views.len()),
-            network: NetworkRecord { nodes: fit.embedding.rows(), views: &fit.views, overlap: &[] },
+            method: &fit.method,
+            config: &fit.config,
+            settings: &fit.settings,
+            network: NetworkRecord {
+                nodes: fit.embedding.rows(),
+                fingerprint: format!("{:016x}", fit.fingerprint),
+                views: &fit.views,
+                overlap: &fit.overlap,
+            },
             stages: &fit.stages,
+            parts: parts.iter().map(part).collect(),
             warnings: &fit.warnings,
-            seconds,
+            seconds: RunSeconds {
+                proximity: seconds.proximity,
+                factorize: seconds.factorize,
+                fit: seconds.total,
+                total: seconds.total,
+                ..RunSeconds::default()
+            },
             threads: fit.threads,
             ranks: fit.ranks,
-            peak_memory_bytes: manyview_base::memory::peak_resident_bytes(),
-            rank_records,
+            wide_vectors: uses_wide_vectors(),
+            peak_memory_bytes: peak_resident_bytes(),
+            rank_records: &[],
             memory: RunMemory::default(),
         }
-    }
-
-    /// The same record with what was found out about memory on the way.
-    pub fn with_memory(self, memory: RunMemory) -> Self {
-        RunRecord { memory, ..self }
-    }
-
-    /// The same record with how far each two views agree.
-    pub fn with_overlap(mut self, overlap: &'a [Overlap]) -> Self {
-        self.network.overlap = overlap;
-        self
     }
 
     /// Writes it as JSON.

@@ -1,0 +1,51 @@
+//! The proximity matrices of views, for the methods that factorize them.
+
+use std::ops::ControlFlow;
+
+use manyview_base::error::Result;
+use manyview_base::linalg::Tiles;
+use manyview_core::method::{MemoryLike, Task};
+use manyview_core::mnmf::Mnmf;
+use manyview_core::preset::Preset;
+use manyview_core::proximity::{Settings, nothing_survives, row_blocks};
+use manyview_data::network::View;
+
+/// Returns the settings that MNMF has in the preset `paper`.
+pub(crate) fn of_paper() -> Settings {
+    Mnmf::preset(Preset::Paper).proximity
+}
+
+/// Computes `M = log(max(X, 1))` of a view.
+pub(crate) fn of_view(settings: Settings, view: &View, task: &mut Task<'_, '_>) -> Result<Tiles<f32>> {
+    let (nodes, pool) = (view.adjacency.rows(), task.pool);
+    let found = row_blocks::<f32>(view, settings, 0..nodes, pool, &mut |done| {
+        let told = task.tell("proximity", done as f64 / nodes.max(1) as f64);
+        if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    let matrix = pool.run(|| Tiles::from_blocks(nodes, nodes, found.blocks));
+    if matrix.entries() == 0 {
+        return Err(nothing_survives(view, settings, found.largest));
+    }
+    Ok(matrix)
+}
+
+/// Computes the matrices of all views, in the order of the views.
+pub(crate) fn of_all_views(settings: Settings, task: &mut Task<'_, '_>) -> Result<Vec<Tiles<f32>>> {
+    let (network, views) = (task.network, task.network.views().len() as f64);
+    let places = network.views().iter().enumerate();
+    places
+        .map(|(at, view)| {
+            let span = at as f64 / views..(at + 1) as f64 / views;
+            of_view(settings, view, &mut task.part(Some(&view.name), span))
+        })
+        .collect()
+}
+
+/// Returns the fit of MNMF that takes as much memory as a factorization of these matrices; `each_view` when the method
+/// keeps the matrix of one view at a time.
+pub(crate) fn memory_like(dim: usize, proximity: Settings, views: usize, each_view: bool) -> MemoryLike {
+    // A plan needs a column per view. A method that needs them too refuses fewer itself.
+    let dim = dim.max(views);
+    let mnmf = Mnmf { stages: 1, consensus_stages: Some(0), dim, proximity, ..Mnmf::default() };
+    MemoryLike { mnmf, each_view }
+}

@@ -1,0 +1,45 @@
+//! A fit as all commands run it: the memory is checked first, progress is shown, warnings are printed.
+
+use std::ops::ControlFlow;
+
+use manyview::message::Notation;
+use manyview::{Fit, FitOptions, Labels, Model, Network, Progress, Result};
+
+use crate::interrupt;
+use crate::ui::Reporter;
+
+/// Embeds a network in this process, shows progress and prints warnings.
+pub(crate) fn fit(
+    model: &Model,
+    network: &Network,
+    labels: Option<&Labels>,
+    reporter: &mut Reporter,
+) -> Result<Fit> {
+    let options = FitOptions { labels, ..FitOptions::default() };
+    let result = model.fit_with(network, &options, &mut |now| show(now, reporter));
+    reporter.finish();
+    let fit = result?;
+    print_warnings(&fit, reporter);
+    Ok(fit)
+}
+
+/// Shows progress; breaks when the user wants to end the run.
+pub(super) fn show(now: &Progress<'_>, reporter: &mut Reporter) -> ControlFlow<()> {
+    reporter.fitting(now);
+    interrupt::go_on()
+}
+
+pub(super) fn print_warnings(fit: &Fit, reporter: &Reporter) {
+    for warning in &fit.warnings {
+        reporter.say(&format!("warning: {}", warning.message.in_notation(Notation::CommandLine)));
+    }
+}
+
+/// Refuses what would not fit into memory. The memory of methods without proximity matrices is not known beforehand.
+pub(crate) fn check_memory(model: &Model, network: &Network, max_memory: Option<u64>) -> Result<()> {
+    let mut watch = |_: &Progress<'_>| interrupt::go_on();
+    match model.estimate(network, &mut watch)? {
+        Some(estimate) => estimate.check(network, max_memory, &mut watch),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,198 @@
+//! What a method is: settings, capabilities, and a fit that turns a network into vectors.
+//!
+//! MNMF and the methods it is compared with all implement [`Method`]. [`fit`] runs any of them and makes the one
+//! [`Fit`] from what they found, so that nothing above this module needs to know which method ran.
+//!
+//! Invariant: vectors follow from the network, the settings and the seed; never from the number of threads.
+
+mod record;
+mod task;
+
+pub use record::{Fit, OwnWork, Seconds, StageRecord, Stop, ViewRecord};
+pub use task::{Found, Observer, Progress, StageWork, Task, part};
+
+use std::time::Instant;
+
+use manyview_base::error::{Error, Result};
+use manyview_base::message::{Warning, WarningKind, option};
+use manyview_base::parallel::Pool;
+use manyview_base::settings::Settings;
+use manyview_data::Network;
+use manyview_data::embedding::Embedding;
+use manyview_data::labels::Labels;
+use serde_json::Value;
+
+use crate::checkpoint::Checkpoints;
+use crate::comm::Comm;
+use crate::mnmf::Mnmf;
+use crate::preset::Preset;
+
+/// What a method can do besides a fit in one process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// It runs on several ranks.
+    pub ranks: bool,
+    /// It keeps finished stages, so that an interrupted run can be resumed.
+    pub checkpoints: bool,
+    /// It has stages whose time can be estimated.
+    pub plan: bool,
+}
+
+impl Capabilities {
+    /// Those of a method in stages.
+    pub const STAGED: Capabilities = Capabilities { ranks: true, checkpoints: true, plan: true };
+    /// None of them.
+    pub const NONE: Capabilities = Capabilities { ranks: false, checkpoints: false, plan: false };
+}
+
+/// A method, with its settings.
+pub trait Method: Settings + serde::Serialize {
+    /// What it can do besides a fit.
+    const CAPABILITIES: Capabilities = Capabilities::NONE;
+
+    /// The settings of a preset; `None` when the method does not have it.
+    fn of_preset(preset: Preset) -> Option<Self>;
+
+    /// The number of columns that was asked for.
+    fn dim(&self) -> usize;
+
+    /// Checks everything that does not depend on the network.
+    fn check(&self) -> Result<()> {
+        self.check_limits()
+    }
+
+    /// Sets what follows from settings that were given over a preset, by name, and was not given itself.
+    fn complete(&mut self, _given: &[&str]) {}
+
+    /// The same settings with everything that is left open filled in for this number of views.
+    fn resolved(&self, _views: usize) -> Self {
+        self.clone()
+    }
+
+    /// Embeds the network of a task.
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found>;
+
+    /// Embeds the network of a task on the ranks of `comm`, keeping finished stages.
+    ///
+    /// Only called with several ranks or with checkpoints when the method has these capabilities.
+    fn run_on<C: Comm>(&self, task: &mut Task<'_, '_>, _: &C, _: Option<&Checkpoints>) -> Result<Found> {
+        self.run(task)
+    }
+
+    /// What its memory follows from, if it keeps proximity matrices.
+    fn memory_like(&self, _views: usize) -> Option<MemoryLike> {
+        None
+    }
+
+    /// Whether, as set, it learns from labels of training nodes.
+    fn learns_from_labels(&self) -> bool {
+        false
+    }
+}
+
+/// A fit of MNMF that takes as much memory as another method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryLike {
+    /// The settings of that fit.
+    pub mnmf: Mnmf,
+    /// Whether the method works on one view at a time, and keeps nothing of the others.
+    pub each_view: bool,
+}
+
+/// How a method is run.
+pub struct Options<'a, C> {
+    /// The random seed.
+    pub seed: u64,
+    /// The number of threads; all cores when not given.
+    pub threads: Option<usize>,
+    /// Labels of training nodes, for methods that learn from them.
+    pub labels: Option<&'a Labels>,
+    /// The ranks.
+    pub comm: &'a C,
+    /// Where finished stages are kept.
+    pub checkpoints: Option<&'a Checkpoints>,
+}
+
+impl Default for Options<'_, crate::comm::Local> {
+    fn default() -> Self {
+        Options { seed: 0, threads: None, labels: None, comm: &crate::comm::Local, checkpoints: None }
+    }
+}
+
+/// Embeds a network by a method called `name`; the observer hears of progress and may end the fit.
+pub fn fit<M: Method, C: Comm>(
+    method: &M,
+    name: &str,
+    network: &Network,
+    options: &Options<'_, C>,
+    observer: &mut Observer<'_>,
+) -> Result<Fit> {
+    method.check()?;
+    check_capabilities::<M, C>(name, options)?;
+    let pool = Pool::new(options.threads)?;
+    let began = Instant::now();
+    let mut task = Task::new(network, method.dim(), options.seed, &pool, options.labels, observer);
+    let mut found = method.run_on(&mut task, options.comm, options.checkpoints)?;
+    let has_rate = method.describe().iter().any(|setting| setting.name == "rate");
+    check_vectors(name, has_rate, &mut found)?;
+    let columns = found.vectors.len() / network.nodes().len();
+    if found.parts.is_empty() {
+        found.parts.push(part(None, 0..columns));
+    }
+    let embedding = Embedding::new(network.nodes().clone(), columns, found.vectors, found.parts);
+    let stages = found.stages.unwrap_or_default();
+    let views = if stages.views.is_empty() { ViewRecord::of(network) } else { stages.views };
+    let seconds = Seconds { total: began.elapsed().as_secs_f64(), ..stages.seconds };
+    Ok(Fit {
+        method: name.to_owned(),
+        settings: settings_json(method, options),
+        config: settings_json(&method.resolved(network.views().len()), options),
+        fingerprint: network.fingerprint(),
+        overlap: Vec::new(),
+        embedding,
+        views,
+        stages: stages.records,
+        warnings: found.warnings,
+        seconds,
+        threads: pool.threads(),
+        ranks: options.comm.size(),
+        own: stages.own,
+    })
+}
+
+fn settings_json<M: Method, C>(method: &M, options: &Options<'_, C>) -> Value {
+    let mut settings = serde_json::to_value(method).expect("settings are plain values");
+    settings["seed"] = options.seed.into();
+    settings["threads"] = options.threads.into();
+    settings
+}
+
+fn check_capabilities<M: Method, C: Comm>(name: &str, options: &Options<'_, C>) -> Result<()> {
+    if options.comm.size() > 1 && !M::CAPABILITIES.ranks {
+        return Err(Error::config(format!(
+            "{name} runs in one process; start it without mpirun or srun, or use mnmf"
+        )));
+    }
+    if options.checkpoints.is_some() && !M::CAPABILITIES.checkpoints {
+        return Err(Error::config(format!("{name} keeps no checkpoints; only mnmf does")));
+    }
+    Ok(())
+}
+
+/// Extreme settings can drive numbers to infinity, or all of them to zero.
+fn check_vectors(name: &str, has_rate: bool, found: &mut Found) -> Result<()> {
+    if found.vectors.iter().any(|x| !x.is_finite()) {
+        let advice = if has_rate {
+            format!("try a lower {}", option("rate"))
+        } else {
+            "use settings closer to the defaults".into()
+        };
+        return Err(Error::config(format!("the run of {name} diverged; {advice}")));
+    }
+    if found.vectors.iter().all(|&x| x == 0.0) {
+        let message = format!("all vectors of {name} are zero: with these settings it found nothing");
+        found.warnings.push(Warning::new(WarningKind::Zero, message));
+    }
+    Ok(())
+}

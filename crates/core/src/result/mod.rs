@@ -1,0 +1,139 @@
+//! The result folder: `embedding.npy`, `nodes.txt` and `run.json`, and the vectors in other formats.
+//!
+//! Invariant: a folder holds a whole result or none. Files are written under other names and renamed together by
+//! [`ResultFolder::commit`]; what is opened is checked to belong together.
+
+mod open;
+mod record;
+
+pub use open::{SavedNetwork, SavedResult, SavedRun};
+pub use record::{PartRecord, RankRecord, RankSeconds, RunMemory, RunPeaks, RunRecord, RunSeconds};
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use manyview_base::error::{Error, Result};
+use manyview_base::parallel::Pool;
+use manyview_data::embedding::Embedding;
+use manyview_data::io::{Format, OutputFolder, Traces, read_npy, write_npy_to};
+
+use crate::comm::Local;
+use crate::method::Fit;
+
+/// The vectors, as a NumPy array.
+pub const EMBEDDING: &str = "embedding.npy";
+/// The node ids, one per line, in row order.
+pub const NODES: &str = "nodes.txt";
+/// Everything about the run but its vectors.
+pub const RUN: &str = "run.json";
+
+/// A result folder that is being written.
+#[derive(Debug)]
+pub struct ResultFolder {
+    output: OutputFolder,
+    formats: Vec<Format>,
+}
+
+impl ResultFolder {
+    /// Makes sure that a result can be written to a folder, before the work and not after it.
+    ///
+    /// # Errors
+    /// When the folder cannot be written, or holds a result that `force` does not allow to replace.
+    pub fn create(path: &Path, formats: &[Format], force: bool) -> Result<Self> {
+        let others = formats.iter().map(|format| format.file_name());
+        let names: Vec<&str> = [EMBEDDING, NODES, RUN].into_iter().chain(others).collect();
+        Ok(ResultFolder { output: OutputFolder::prepare(path, &names, force)?, formats: formats.to_vec() })
+    }
+
+    /// As [`create`](Self::create), for a folder that gets further files by [`write_extra`](Self::write_extra).
+    pub fn create_with(path: &Path, extra: &[&str], force: bool) -> Result<Self> {
+        let names: Vec<&str> = [EMBEDDING, NODES, RUN].into_iter().chain(extra.iter().copied()).collect();
+        Ok(ResultFolder { output: OutputFolder::prepare(path, &names, force)?, formats: Vec::new() })
+    }
+
+    /// Opens a folder that holds a result.
+    ///
+    /// # Errors
+    /// See [`SavedResult::open`].
+    pub fn open(path: &Path) -> Result<SavedResult> {
+        SavedResult::open(path)
+    }
+
+    /// Reads the vectors of a folder, of this program or of any other that writes `embedding.npy` and `nodes.txt`.
+    ///
+    /// # Errors
+    /// When one of the two cannot be read, or they do not belong together.
+    pub fn open_vectors(path: &Path) -> Result<Embedding> {
+        let nodes = open::read_ids(&path.join(NODES))?;
+        let matrix = read_npy(&path.join(EMBEDDING))?;
+        if matrix.rows != nodes.len() {
+            return Err(Error::parse(
+                path.display().to_string(),
+                format!(
+                    "{EMBEDDING} has {} rows and {NODES} has {} ids; write both files again",
+                    matrix.rows,
+                    nodes.len()
+                ),
+            ));
+        }
+        Ok(Embedding::new(nodes, matrix.dim, matrix.values, Vec::new()))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.output.path()
+    }
+
+    /// What is left behind when the process ends before [`commit`](Self::commit), to be removed by a signal handler.
+    pub fn traces(&self) -> Traces {
+        self.output.traces()
+    }
+
+    /// Writes the vectors in all formats.
+    pub fn write_vectors(&mut self, embedding: &Embedding, pool: &Pool) -> Result<()> {
+        let (nodes, dim, values) = (embedding.nodes(), embedding.dim(), embedding.values());
+        self.output.write(EMBEDDING, |writer| write_npy_to(writer, nodes.len(), dim, values))?;
+        self.output.write(NODES, |writer| nodes.iter().try_for_each(|id| writeln!(writer, "{id}")))?;
+        for format in &self.formats {
+            self.output
+                .write(format.file_name(), |writer| format.write_to(writer, nodes, dim, values, pool))?;
+        }
+        Ok(())
+    }
+
+    /// Writes `run.json`.
+    pub fn write_record(&mut self, record: &RunRecord<'_>) -> Result<()> {
+        self.output.write(RUN, |writer| record.write_to(writer))
+    }
+
+    /// Writes a further file, which [`create_with`](Self::create_with) named.
+    pub fn write_extra(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<()> {
+        self.output.write(name, write)
+    }
+
+    /// Puts all files into place.
+    pub fn commit(self) -> Result<()> {
+        self.output.commit()
+    }
+}
+
+impl Fit {
+    /// Writes the result to a folder, which is made when it does not exist.
+    ///
+    /// # Errors
+    /// When the folder cannot be written or holds a result already; see [`ResultFolder::create`] to replace one.
+    pub fn save(&self, folder: impl AsRef<Path>) -> Result<()> {
+        let mut output = ResultFolder::create(folder.as_ref(), &[], false)?;
+        output.write_vectors(&self.embedding, &Pool::new(Some(1))?)?;
+        let ranks = RankRecord::gather(&Local, self, 0.0, 0.0);
+        let mut record = RunRecord::new(self, "Fit::save");
+        record.rank_records = &ranks;
+        output.write_record(&record)?;
+        output.commit()
+    }
+}

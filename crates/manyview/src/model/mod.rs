@@ -1,0 +1,273 @@
+//! A method with its settings, a seed and a number of threads: [`Model`], the one way to run any method.
+
+mod register;
+mod settings_file;
+#[cfg(test)]
+mod tests;
+
+pub use register::{Group, Method, MethodSettings};
+pub use settings_file::{SettingsFile, read_settings};
+
+use std::ops::ControlFlow;
+
+use manyview_base::error::{Error, Result};
+use manyview_base::message::{option, option_value};
+use manyview_base::parallel::Pool;
+use manyview_base::settings;
+use manyview_base::settings::{Setting, Settings};
+use manyview_core::checkpoint::Checkpoints;
+use manyview_core::comm::{Comm, Local};
+use manyview_core::estimate::Estimate;
+use manyview_core::method::{Fit, Observer, Options};
+use manyview_core::mnmf::Mnmf;
+use manyview_core::preset::Preset;
+use manyview_data::Network;
+use manyview_data::labels::Labels;
+use serde_json::{Map, Value};
+
+settings! {
+    /// What every method has besides its own settings.
+    #[derive(Copy)]
+    struct Common {
+        /// The random seed.
+        seed: u64 = 0;
+        /// The number of threads; does not affect the result.
+        threads: Option<usize> = None => at_least(1.0).at_most(4096.0).absent("all cores");
+    }
+}
+
+/// A method with its settings.
+///
+/// ```
+/// use manyview::methods::NetMf;
+/// use manyview::{Model, digits};
+///
+/// let model = Model { seed: 7, ..Model::from(NetMf { dim: 16, ..NetMf::default() }) };
+/// let fit = model.fit(&digits::network()?.only(0))?;
+/// assert_eq!(fit.embedding.dim(), 16);
+/// # Ok::<(), manyview::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// The settings of the method, and so the method.
+    pub settings: MethodSettings,
+    /// The random seed.
+    pub seed: u64,
+    /// The number of threads, all cores when not given; does not affect the result.
+    pub threads: Option<usize>,
+}
+
+/// What a fit may get besides a network.
+pub struct FitOptions<'a, C = Local> {
+    /// Labels of training nodes, for methods that learn from them.
+    pub labels: Option<&'a Labels>,
+    /// The ranks.
+    pub comm: &'a C,
+    /// Where finished stages are kept.
+    pub checkpoints: Option<&'a Checkpoints>,
+}
+
+impl Default for FitOptions<'_, Local> {
+    fn default() -> Self {
+        FitOptions { labels: None, comm: &Local, checkpoints: None }
+    }
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Mnmf::default().into()
+    }
+}
+
+impl Model {
+    /// A method with the settings of a preset.
+    ///
+    /// # Errors
+    /// [`Error::Config`] when the method does not have that preset.
+    pub fn new(method: Method, preset: Preset) -> Result<Self> {
+        Ok(Model { settings: MethodSettings::of_preset(method, preset)?, seed: 0, threads: None })
+    }
+
+    /// A method with the settings of a preset and others laid over them, by name.
+    ///
+    /// # Errors
+    /// [`Error::Config`] when the method has no such setting, or a value does not fit.
+    pub fn with_settings(method: Method, preset: Preset, given: &Map<String, Value>) -> Result<Self> {
+        let mut model = Model::new(method, preset)?;
+        let known = model.describe();
+        let mut names = Vec::new();
+        for (given, value) in given {
+            let found =
+                known.iter().find(|setting| setting.name == given || setting.details.alias == Some(given));
+            let Some(setting) = found else { return Err(model.unknown(given, &known)) };
+            model.set(setting.name, value)?;
+            names.push(setting.name);
+        }
+        model.settings.complete(&names);
+        Ok(model)
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<()> {
+        let mut common = Common { seed: self.seed, threads: self.threads };
+        if common.set(name, value)? {
+            (self.seed, self.threads) = (common.seed, common.threads);
+        } else {
+            self.settings.set(name, value)?;
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, given: &str, known: &[Setting]) -> Error {
+        let method = self.method().name();
+        let known: Vec<&str> = known.iter().map(|setting| setting.name).collect();
+        let others: Vec<&str> = Method::ALL
+            .into_iter()
+            .filter(|&other| describe(other).iter().any(|setting| setting.name == given))
+            .map(Method::name)
+            .collect();
+        if others.is_empty() {
+            return Error::config(format!(
+                "{method} has no setting {given:?}; its settings are {}",
+                known.join(", ")
+            ));
+        }
+        Error::config(format!(
+            "{}: {method} has no such setting; it belongs to {}",
+            option(given),
+            others.join(", ")
+        ))
+    }
+
+    /// The method.
+    pub fn method(&self) -> Method {
+        self.settings.method()
+    }
+
+    /// Every setting, with the model's values as defaults.
+    pub fn describe(&self) -> Vec<Setting> {
+        let common = Common { seed: self.seed, threads: self.threads };
+        self.settings.describe().into_iter().chain(common.describe()).collect()
+    }
+
+    /// Every setting and its value.
+    pub fn to_json(&self) -> Map<String, Value> {
+        self.describe().into_iter().map(|setting| (setting.name.to_owned(), setting.default)).collect()
+    }
+
+    /// Checks everything that does not depend on the network.
+    pub fn check(&self) -> Result<()> {
+        Common { seed: self.seed, threads: self.threads }.check_limits()?;
+        self.settings.check()
+    }
+
+    /// Whether, as set, it learns from labels of training nodes.
+    pub fn learns_from_labels(&self) -> bool {
+        self.settings.learns_from_labels()
+    }
+
+    /// Refuses labels that the method, as set, does not use, and asks for those that it needs.
+    pub fn check_labels(&self, given: bool) -> Result<()> {
+        let name = self.method().name();
+        match (given, self.learns_from_labels()) {
+            (true, false) => Err(Error::config(format!(
+                "{}: {name}, as set, does not use labels; leave it out",
+                option("labels")
+            ))),
+            (false, true) => Err(Error::config(format!(
+                "{name} with {} needs labels of training nodes: give {}",
+                option("attention"),
+                option_value("labels", "FILE")
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Embeds a network.
+    pub fn fit(&self, network: &Network) -> Result<Fit> {
+        self.fit_with(network, &FitOptions::default(), &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Embeds a network with labels, ranks or checkpoints; the observer hears of progress and may end the fit.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when the observer breaks; [`Error::Config`] when the method lacks a capability that the
+    /// options ask for.
+    pub fn fit_with<C: Comm>(
+        &self,
+        network: &Network,
+        options: &FitOptions<'_, C>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Fit> {
+        let FitOptions { labels, comm, checkpoints } = *options;
+        let options = Options { seed: self.seed, threads: self.threads, labels, comm, checkpoints };
+        self.settings.fit(network, &options, observer)
+    }
+
+    /// Whether the memory of a fit can be estimated: that of methods that form proximity matrices can.
+    pub fn is_estimated(&self) -> bool {
+        self.settings.memory_like(1).is_some()
+    }
+
+    /// Estimates the memory of a fit in one process; `None` for methods whose memory is not known beforehand.
+    pub fn estimate(&self, network: &Network, observer: &mut Observer<'_>) -> Result<Option<ModelEstimate>> {
+        let Some(like) = self.settings.memory_like(network.views().len()) else { return Ok(None) };
+        let pool = Pool::new(self.threads)?;
+        if !like.each_view {
+            let estimate = like.mnmf.estimate(network, &pool, observer)?;
+            return Ok(Some(ModelEstimate { mnmf: like.mnmf, network: None, estimate, pool }));
+        }
+        let mut largest: Option<(Network, Estimate)> = None;
+        for view in 0..network.views().len() {
+            let alone = network.only(view);
+            let estimate = like.mnmf.estimate(&alone, &pool, observer)?;
+            if largest.as_ref().is_none_or(|(_, known)| known.memory.peak() < estimate.memory.peak()) {
+                largest = Some((alone, estimate));
+            }
+        }
+        let found = largest.map(|(alone, estimate)| ModelEstimate {
+            mnmf: like.mnmf.clone(),
+            network: Some(alone),
+            estimate,
+            pool,
+        });
+        Ok(found)
+    }
+}
+
+/// The memory that a model will need.
+pub struct ModelEstimate {
+    /// The fit of MNMF that takes as much memory.
+    pub mnmf: Mnmf,
+    /// The view that takes most, for methods of one view at a time.
+    network: Option<Network>,
+    /// What it needs.
+    pub estimate: Estimate,
+    /// The threads it was made with.
+    pub pool: Pool,
+}
+
+impl ModelEstimate {
+    /// The expected peak, in bytes.
+    pub fn peak(&self) -> u64 {
+        self.estimate.memory.peak()
+    }
+
+    /// Refuses what exceeds `max_memory` or the memory that this process can get.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], with settings that would fit.
+    pub fn check(
+        &self,
+        network: &Network,
+        max_memory: Option<u64>,
+        observer: &mut Observer<'_>,
+    ) -> Result<()> {
+        let network = self.network.as_ref().unwrap_or(network);
+        self.estimate.check(&self.mnmf, network, max_memory, &self.pool, observer)
+    }
+}
+
+/// Every setting of a method, with its defaults.
+pub fn describe(method: Method) -> Vec<Setting> {
+    Model::new(method, Preset::Default).expect("every method has defaults").describe()
+}
