@@ -81,7 +81,7 @@ pub(crate) fn classify(
         ..ClassifySettings::default()
     };
     on_vectors(py, &vectors, &ids, &labels, given.threads, |vectors, labels, pool, watch| {
-        evaluate::classify(vectors, labels, &settings, pool, watch)
+        evaluate::classify_watched(vectors, labels, &settings, pool, watch)
     })
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn cluster(
         standardize: given.standardize,
     };
     on_vectors(py, &vectors, &ids, &labels, given.threads, |vectors, labels, pool, watch| {
-        evaluate::cluster(vectors, labels, &settings, pool, watch)
+        evaluate::cluster_watched(vectors, labels, &settings, pool, watch)
     })
 }
 
@@ -266,9 +266,10 @@ fn hide_and_embed(
         warnings.extend(told.into_iter().filter(|sentence| !warnings.contains(sentence)).collect::<Vec<_>>());
         Ok((embedding.values().to_vec(), embedding.dim()))
     };
-    let found = evaluate::links(network, settings, &Pool::new(chosen.threads())?, embed, &mut |step| {
-        watch.borrow_mut().look(&[("done", Fact::Whole(step.done)), ("total", Fact::Whole(step.total))])
-    })?;
+    let found =
+        evaluate::links_watched(network, settings, &Pool::new(chosen.threads())?, embed, &mut |step| {
+            watch.borrow_mut().look(&[("done", Fact::Whole(step.done)), ("total", Fact::Whole(step.total))])
+        })?;
     Ok((found, warnings))
 }
 

@@ -144,7 +144,7 @@ def test_no_labels_get_a_sentence(named):
                 judge(z, nothing)
         with pytest.raises(ValueError, match="no node has a label"):
             judge(z, [None] * 100)
-        with pytest.raises(ValueError, match="two classes or more"):
+        with pytest.raises(ValueError, match="at least two classes"):
             judge(z, ["a"] * 100)
 
 

@@ -380,8 +380,8 @@ fn bad_input_gets_a_sentence() {
     place.write("one.tsv", (0..80).map(|node| format!("n{node}\tx\n")).collect::<String>());
     for (line, code, words) in [
         ("compare net --labels nothing.tsv -o c", 1, "no such file"),
-        ("compare net --labels net/labels.tsv -o c --repeats 0", 2, "repeats = 0"),
-        ("compare net --labels net/labels.tsv -o c --train 2", 2, "train = 2"),
+        ("compare net --labels net/labels.tsv -o c --repeats 0", 2, "--repeats 0 must be at least 1"),
+        ("compare net --labels net/labels.tsv -o c --train 2", 2, "--train 2 must be a fraction"),
         ("compare net --labels net/labels.tsv -o c --dim 0", 2, "dim = 0"),
         ("compare net --labels net/labels.tsv -o c --methods x", 2, "possible values"),
         ("compare net --labels net/labels.tsv -o c --c 0", 2, "must be a number greater than 0, or auto"),
