@@ -210,8 +210,8 @@ impl Pending {
             format!("view {name:?} has no edges; remove it")
         } else {
             format!(
-                "view {name:?} has no edges: all {given} were dropped ({zero_weights} of weight zero, {self_loops} \
-                 self-loops); remove it or check its columns"
+                "view {name:?} has no edges: all {given} were dropped (weight zero: {zero_weights}, self-loops: \
+                 {self_loops}); remove it or check its columns"
             )
         })
     }
@@ -308,7 +308,7 @@ mod tests {
         let text = message(Network::from_edges(&[("calls", dropped)]));
         assert!(
             text.contains(
-                "\"calls\" has no edges: all 3 were dropped (1 of weight zero, 2 self-loops); remove it"
+                "\"calls\" has no edges: all 3 were dropped (weight zero: 1, self-loops: 2); remove it"
             ),
             "{text}"
         );

@@ -134,7 +134,7 @@ fn bad_files_get_a_sentence() {
         (
             "calls.tsv",
             b"a\ta\t1\na\tb\t0\n",
-            "view \"calls\" has no edges: all 2 were dropped (1 of weight zero, 1 self-loops); remove it or check its columns",
+            "view \"calls\" has no edges: all 2 were dropped (weight zero: 1, self-loops: 1); remove it or check its columns",
         ),
     ] {
         assert_eq!(failure(name, bytes), expected);
