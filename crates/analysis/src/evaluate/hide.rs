@@ -91,19 +91,9 @@ impl LinkSettings {
 
     /// The indices of the views whose edges are hidden.
     fn views(&self, network: &Network) -> Result<Vec<usize>> {
-        let names = || network.views().iter().map(|view| view.name.as_str());
         match &self.view {
             None => Ok((0..network.views().len()).collect()),
-            Some(wanted) => match names().position(|name| name == wanted) {
-                Some(view) => Ok(vec![view]),
-                None => {
-                    let names: Vec<&str> = names().collect();
-                    Err(Error::config(format!(
-                        "there is no view {wanted:?}; the views are {}",
-                        names.join(", ")
-                    )))
-                }
-            },
+            Some(wanted) => Ok(vec![network.view_index(wanted)?]),
         }
     }
 }
@@ -255,11 +245,11 @@ mod tests {
             let Hidden { network: rest, views } = settings.hide(&network, 1).unwrap();
             assert_eq!(views.len(), if view.is_some() { 1 } else { 2 });
             for test in &views {
-                let number = network.views().iter().position(|view| view.name == test.view).unwrap();
-                let edges = pairs(&network.views()[number]).len();
+                let hidden = network.view_named(&test.view).unwrap();
+                let edges = pairs(hidden).len();
                 assert!(test.edges.len() * 10 > edges * 2 && test.edges.len() * 10 <= edges * 3 + 10);
                 assert_eq!(test.edges.len(), test.non_edges.len());
-                assert!(test.edges.iter().all(|&pair| linked(&network.views()[number], pair)));
+                assert!(test.edges.iter().all(|&pair| linked(hidden, pair)));
                 for (whole, rest) in network.views().iter().zip(rest.views()) {
                     assert_eq!(whole.isolated(), rest.isolated());
                     if view.is_none() || whole.name == test.view {

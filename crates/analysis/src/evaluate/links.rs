@@ -209,8 +209,7 @@ impl LinkScore {
 fn notes(network: &Network, settings: &LinkSettings, tests: &[HiddenView]) -> Vec<Message> {
     let mut notes = Vec::new();
     for test in tests {
-        let view =
-            network.views().iter().find(|view| view.name == test.view).expect("a view of this network");
+        let view = network.view_named(&test.view).expect("a view of this network");
         let wanted = settings.hide * view.edges() as f64;
         if (test.edges.len() as f64) < 0.9 * wanted && !view.directed {
             let note = format!(

@@ -47,6 +47,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use manyview_base::error::{Error, Result};
+use manyview_base::linalg::vector::scale_to_unit_length;
 use manyview_data::embedding::Embedding;
 pub use manyview_data::labels::{LabelCount, Labels, Split};
 
@@ -123,12 +124,7 @@ impl<'a> Vectors<'a> {
             return Cow::Borrowed(self.values);
         }
         let mut values = self.values.to_vec();
-        for row in values.chunks_exact_mut(self.dim) {
-            let norm = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
-            if norm > 0.0 {
-                row.iter_mut().for_each(|x| *x = (f64::from(*x) / norm) as f32);
-            }
-        }
+        values.chunks_exact_mut(self.dim).for_each(scale_to_unit_length);
         Cow::Owned(values)
     }
 }

@@ -12,6 +12,7 @@ mod search;
 use std::ops::ControlFlow;
 
 use manyview_base::error::Result;
+use manyview_base::linalg::vector::scale_to_unit_length;
 use manyview_base::parallel::Pool;
 use manyview_data::embedding::Embedding;
 pub(crate) use search::{Rows, Scored, search};
@@ -69,12 +70,7 @@ pub fn neighbors_watched(
 /// All vectors scaled to length 1; zero vectors are unchanged.
 pub(crate) fn unit_rows(embedding: &Embedding) -> Vec<f32> {
     let mut values = embedding.values().to_vec();
-    for row in values.chunks_exact_mut(embedding.dim().max(1)) {
-        let norm = manyview_data::explain::product(row, row).sqrt();
-        if norm > 0.0 {
-            row.iter_mut().for_each(|value| *value = (f64::from(*value) / norm) as f32);
-        }
-    }
+    values.chunks_exact_mut(embedding.dim().max(1)).for_each(scale_to_unit_length);
     values
 }
 

@@ -1,13 +1,15 @@
 //! MVE: vectors of each view, trained against contexts that all views share, and a weighted mean of them.
 //!
-//! Minimizes `sum_k O_k + eta sum_i sum_k |x_i^k - x_i|^2`, where O_k is skip-gram with negative sampling on the pairs of view
-//! k, and `x_i = sum_k l_ik x_i^k` is the result. The weights l, called votes, are 1 / K, or learned from labels
-//! ([`attention`]). The x_i are updated once per epoch. Until then they are fixed, and each step also moves `x_i^k` toward x_i.
+//! Minimizes `sum_k O_k + eta sum_i sum_k |x_i^k - x_i|^2`, where O_k is skip-gram with negative sampling on the pairs
+//! of view k, and `x_i = sum_k l_ik x_i^k` is the result. The weights l, called votes, are 1 / K, or learned from
+//! labels ([`attention`]). The x_i are updated once per epoch. Until then they are fixed, and each step also moves
+//! `x_i^k` toward x_i.
 //!
-//! After Qu, Tang, Shang, Ren, Zhang and Han (2017), whose paper and program differ. The defaults are those of the program:
-//! pooled noise, the same penalty for all views, an additional decay of 1e-4, attention on the mean of the views' vectors,
-//! trained with the logistic loss. Those of the paper are `noise = "view"`, `by_votes`, `decay = 0`, `feature = "concat"` and
-//! `loss = "square"`. The program starts with random votes for one epoch; here the first votes are 1 / K.
+//! After Qu, Tang, Shang, Ren, Zhang and Han (2017), whose paper and program differ. The defaults are those of the
+//! program: pooled noise, the same penalty for all views, an additional decay of 1e-4, attention on the mean of the
+//! views' vectors, trained with the logistic loss. Those of the paper are `noise = "view"`, `by_votes`, `decay = 0`,
+//! `feature = "concat"` and `loss = "square"`. The program starts with random votes for one epoch; here the first votes
+//! are 1 / K.
 //!
 //! Invariant: labels are read only if `attention` is on, and only those of at most `labeled` nodes.
 
@@ -16,7 +18,8 @@ mod attention;
 mod tests;
 
 use manyview_base::error::{Error, Result};
-use manyview_base::message::{Warning, WarningKind, option_value, switch};
+use manyview_base::linalg::vector::scale_to_unit_length;
+use manyview_base::message::{Warning, WarningKind, option, option_value};
 use manyview_base::random::{Key, text_key};
 use manyview_base::settings::Settings;
 use manyview_base::{named, settings};
@@ -44,32 +47,34 @@ settings! {
         /// The number of nodes of a walk.
         length: usize = 40 => at_least(2.0).hint("the usual choice is 40");
         /// The largest number of steps between two nodes of a walk that form a pair.
-        window: usize = 5 => at_least(1.0).hint("the usual choice is 10");
-        /// With `pairs` set to `edges`, the number of steps after a sampled node that form pairs with it. There are as many
-        /// samples as all walks would have nodes.
+        window: usize = 5 => at_least(1.0).hint("the papers use 10");
+        /// With `pairs` set to `edges`, the number of steps after a sampled node that form pairs with it. There are as
+        /// many samples as all walks would have nodes.
         depth: usize = 1 => at_least(1.0).hint("the usual choice is 1");
         /// The number of negative samples per pair.
         negative: usize = 5 => at_least(1.0).at_most(1000.0).hint("the usual choice is 5");
-        /// The initial learning rate; it decreases linearly.
+        /// The initial learning rate; it decreases linearly to 1/10,000 of this.
         rate: f64 = 0.025 => above(0.0).at_most(1.0).hint("the usual choice is 0.025");
-        /// The number of epochs, among which the pairs are divided. Each ends with an update of the votes and of the common
-        /// vectors.
+        /// The number of epochs, among which the pairs are divided. Each ends with an update of the votes and of the
+        /// common vectors.
         epochs: usize = 20 => at_least(1.0).hint("the usual choice is 20");
         /// How strongly the vectors of a view are pulled toward the common vectors.
         regularize: f64 = 0.05 => at_least(0.0).hint("the usual choice is 0.05").alias("regularise");
-        /// Whether the pull on a view is multiplied by its vote.
+        /// Whether the pull on a view is multiplied by its vote, which is the weight of the view in a node's common
+        /// vector.
         by_votes: bool = false;
         /// The share of a vector that each step subtracts, whatever the rate.
         decay: f64 = 1e-4 => at_least(0.0).below(1.0).hint("the usual choice is 0.0001");
         /// The distribution of negative samples.
         noise: NoiseOf = NoiseOf::Pooled;
-        /// Whether votes are learned from labels, if there are any. Otherwise all views have the same vote: unsupervised.
+        /// Whether votes, the weights of the views in a node's common vector, are learned from labels, if there are
+        /// any. Otherwise all views have the same vote: unsupervised.
         attention: bool = false;
-        /// The maximum number of labeled nodes from which votes are learned.
+        /// The maximum number of labeled nodes from which votes are learned, with `attention`.
         labeled: usize = 200 => at_least(1.0).hint("the usual choice is 200").alias("labelled");
-        /// What the votes of a node are computed from.
+        /// What the votes of a node are computed from, with `attention`.
         feature: Feature = Feature::Mean;
-        /// The loss that votes are trained with.
+        /// The loss that votes are trained with, with `attention`.
         loss: Loss = Loss::Logistic;
         /// Whether vectors are scaled to length 1 at the end.
         unit: bool = true;
@@ -162,31 +167,23 @@ impl Method for Mve {
         let labels = task.labels.filter(|_| self.attention);
         if self.attention && labels.is_none() {
             let message = format!(
-                "{} learns from labels, and there are none: all views have the same vote; give labels of training nodes, or \
-                 use {}",
-                switch("attention"),
-                option_value("attention", false)
+                "{} learns from labels, but there are none, so all views have the same vote; give labels of training \
+                 nodes, or turn {} off",
+                option("attention"),
+                option("attention")
             );
             found.warnings.push(Warning::new(WarningKind::Settings, message));
         }
         let trained = self.train(task, labels)?;
         found.vectors = trained.centers;
         if self.unit {
-            found.vectors.chunks_exact_mut(task.dim).for_each(normalize);
+            found.vectors.chunks_exact_mut(task.dim).for_each(scale_to_unit_length);
         }
         Ok(found)
     }
 
     fn learns_from_labels(&self) -> bool {
         self.attention
-    }
-}
-
-/// Scales a vector to length 1, unless it is zero.
-fn normalize(vector: &mut [f32]) {
-    let length = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
-    if length > 0.0 {
-        vector.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
     }
 }
 
@@ -207,13 +204,13 @@ impl Mve {
     fn train(&self, task: &mut Task<'_, '_>, labels: Option<&Labels>) -> Result<Trained> {
         let (named, nodes, dim, pool) = (by_name(task), task.network.nodes().len(), task.dim, task.pool);
         let views: Vec<&View> = named.iter().map(|&(_, view)| view).collect();
-        let coming: Vec<Vec<f64>> = views.iter().map(|view| Weights::of(view).coming).collect();
+        let incoming: Vec<Vec<f64>> = views.iter().map(|view| Weights::of(view).incoming).collect();
         let mut pooled = vec![0.0; nodes];
-        coming.iter().for_each(|counts| add_shares(&mut pooled, counts));
+        incoming.iter().for_each(|counts| add_shares(&mut pooled, counts));
         let parts = Parts::of(&pooled);
         let noise: Vec<Noise> = match self.noise {
             NoiseOf::Pooled => vec![Noise::of_counts(&parts, &pooled)],
-            NoiseOf::View => coming.iter().map(|counts| Noise::of_counts(&parts, counts)).collect(),
+            NoiseOf::View => incoming.iter().map(|counts| Noise::of_counts(&parts, counts)).collect(),
         };
         let mut contexts = Table::random(parts.clone(), dim, task.key("contexts"));
         let mut trained = Trained {
@@ -284,8 +281,8 @@ impl Mve {
     }
 }
 
-/// Moves the vector of a view toward the common one. Inlined, because a call would run code that is compiled without wide
-/// vectors, after every step.
+/// Moves the vector of a view toward the common one. Inlined, because a call would run code that is compiled without
+/// wide vectors, after every step.
 #[inline(always)]
 fn pull(x: &mut [f32], center: &[f32], share: f32, decay: f32) {
     x.iter_mut().zip(center).for_each(|(x, &center)| *x += share * (center - *x) - decay * *x);
