@@ -1,7 +1,7 @@
-//! What earlier stages did not explain of a view: the next stage's input.
+//! The residual of a view: what the previous stages did not explain, and the input of the next stage.
 //!
-//! `R <- max(R - s U V, 0)`. Invariant: a residual never gains an entry, because `U V >= 0`; its pattern only
-//! shrinks from that of the proximity matrix, and entries that reach zero are forgotten.
+//! `R <- max(R - s U V, 0)`. Invariant: a residual never gains an entry, because `U V >= 0`. Its pattern is a subset of
+//! the pattern of the proximity matrix, and entries that become zero are removed.
 
 use rayon::prelude::*;
 
@@ -13,11 +13,11 @@ use manyview_base::parallel::Pool;
 /// This rank's rows of a view's residual, with sums over all ranks.
 #[derive(Clone, Debug)]
 pub struct Residual<T> {
-    /// The values that are left.
+    /// The remaining values.
     pub tiles: Tiles<T>,
     /// `||R||^2`.
     pub squared_norm: f64,
-    /// `||M||^2`, where it began.
+    /// `||M||^2`, the squared norm before the first stage.
     pub first_squared_norm: f64,
     /// Number of entries.
     pub entries: usize,
@@ -35,34 +35,34 @@ impl<T: Real> Residual<T> {
     fn measure<C: Comm>(&mut self, pool: &Pool, comm: &C) {
         let mut sums = [pool.run(|| self.tiles.squared_norm()), self.tiles.entries() as f64];
         comm.all_reduce_sum(&mut sums);
-        // Rust's sum of nothing is -0, and people would read "-0.0% left".
+        // Rust's sum of no numbers is -0, which would be printed as "-0.0% left".
         self.squared_norm = sums[0] + 0.0;
         self.entries = sums[1] as usize;
     }
 
-    /// Whether nothing is left to explain.
+    /// Whether the residual has no entries.
     pub fn is_empty(&self) -> bool {
         self.squared_norm == 0.0
     }
 
-    /// `||R||^2 / ||M||^2`: the share of the view that is not explained yet.
+    /// `||R||^2 / ||M||^2`: the fraction of the view that is not explained yet.
     pub fn share_left(&self) -> f64 {
         if self.first_squared_norm > 0.0 { self.squared_norm / self.first_squared_norm } else { 0.0 }
     }
 
-    /// Mean over all pairs of nodes.
+    /// The mean over all pairs of nodes.
     pub fn mean<C: Comm>(&self, pool: &Pool, comm: &C) -> f64 {
         let nodes = self.tiles.cols() as f64;
         comm::sum(comm, pool.run(|| self.tiles.sum())) / (nodes * nodes)
     }
 
-    /// Takes `scale U V` away.
+    /// Subtracts `scale U V`.
     pub fn subtract<C: Comm>(&mut self, u: &Dense<T>, v_t: &Dense<T>, scale: f64, pool: &Pool, comm: &C) {
         subtract(&mut self.tiles, u, v_t, scale, pool);
         self.measure(pool, comm);
     }
 
-    /// The scale `s` that makes `s U V` the best fit to R on R's pattern; 0 when `U V` is 0 there.
+    /// The scale `s` that minimizes the error of `s U V` on the pattern of R; 0 if `U V` is 0 there.
     pub fn best_scale<C: Comm>(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &C) -> f64 {
         let mut sums = products_on_pattern(&self.tiles, u, v_t, pool);
         comm.all_reduce_sum(&mut sums);
@@ -70,7 +70,7 @@ impl<T: Real> Residual<T> {
     }
 }
 
-/// `<R, U V>` and `<U V, U V>` over the entries of R; their quotient is the scale of `U V` that fits R best there.
+/// `<R, U V>` and `<U V, U V>` over the entries of R; their quotient is the best scale of `U V` on this pattern.
 pub fn products_on_pattern<T: Real>(
     matrix: &Tiles<T>,
     u: &Dense<T>,
@@ -84,12 +84,16 @@ pub fn products_on_pattern<T: Real>(
     [products.iter().map(|product| product.0).sum(), products.iter().map(|product| product.1).sum()]
 }
 
-/// Replaces the matrix by `max(R - scale U V, 0)` and forgets the zeros.
+/// Replaces the matrix by `max(R - scale U V, 0)` and removes zeros.
 ///
 /// # Panics
-/// When the shapes do not fit.
+/// If the shapes do not match.
 pub fn subtract<T: Real>(matrix: &mut Tiles<T>, u: &Dense<T>, v_t: &Dense<T>, scale: f64, pool: &Pool) {
-    assert_eq!((matrix.rows(), matrix.cols()), (u.rows(), v_t.rows()), "U has the rows of R, V its columns");
+    assert_eq!(
+        (matrix.rows(), matrix.cols()),
+        (u.rows(), v_t.rows()),
+        "U must have the rows of R, and V its columns"
+    );
     let (panel, scale) = (matrix.panel(), T::from_f64(scale));
     pool.run(|| {
         let u_blocks = u.padded().par_chunks(BLOCK_ROWS * u.stride());

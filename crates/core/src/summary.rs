@@ -1,11 +1,11 @@
-//! What a network's views are like, and what each two of them have to do with each other.
+//! Properties of a network's views, and the overlap and correlation of each pair of views.
 //!
-//! The correlation of two views' proximities is Pearson's over all ordered pairs of distinct nodes. Most pairs have
-//! none in either view, and zeros add nothing to a sum: `sum x`, `sum x^2` and `sum x y` over the entries, and the
-//! number of pairs, are all it takes.
+//! The correlation of two views' proximities is Pearson's coefficient over all ordered pairs of distinct nodes. Most
+//! pairs have zero proximity in both views and add nothing to the sums, so `sum x`, `sum x^2` and `sum x y` over the
+//! entries and the number of pairs are sufficient.
 //!
-//! Invariant: proximities are computed some thousand rows at a time and forgotten, so the memory does not grow with
-//! their entries; sums are added in the order of the rows.
+//! Invariant: proximities are computed a few thousand rows at a time and then discarded, so the memory does not grow
+//! with the number of entries; sums are added in the order of the rows.
 
 use std::ops::ControlFlow;
 
@@ -19,69 +19,69 @@ use manyview_base::parallel::Pool;
 use manyview_data::network::{Network, View};
 use manyview_data::overlap::{Neighborhoods, Overlap, overlaps};
 
-/// Rows of proximity that are in memory at a time.
+/// Number of rows of the proximity matrices in memory at a time.
 const ROWS_AT_ONCE: usize = 4096;
 
-/// A network's views, one by one and two by two.
+/// The properties of the views and of pairs of views.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Number of nodes.
     pub nodes: usize,
     /// The views, in order.
     pub views: Vec<ViewSummary>,
-    /// How far each two agree, in the order of the views.
+    /// The overlap of each pair of views, in the order of the views.
     pub overlap: Vec<Overlap>,
-    /// How their proximities go together; empty when those were not asked for.
+    /// The correlation of the proximities of each pair of views; empty if not requested.
     pub correlation: Vec<Correlation>,
 }
 
-/// What a view is like.
+/// The properties of a view.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ViewSummary {
     /// Its name.
     pub name: String,
-    /// Whether directions were kept.
+    /// Whether edges are directed.
     pub directed: bool,
-    /// Distinct edges; arcs when directed.
+    /// Number of distinct edges; of arcs, if directed.
     pub edges: usize,
-    /// Nodes without an edge in it.
+    /// Number of nodes without edges in the view.
     pub isolated: usize,
-    /// Neighbors of the others.
+    /// Degrees of the other nodes.
     pub degree: Degrees,
-    /// Entries of its proximity matrix; `None` when that was not asked for.
+    /// Number of entries of its proximity matrix; `None` if not requested.
     pub entries: Option<usize>,
 }
 
-/// How many neighbors nodes have, in either direction; of nodes with at least one.
+/// Statistics of the number of neighbors, in either direction, over nodes with at least one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Degrees {
-    /// The fewest.
+    /// The minimum.
     pub least: usize,
-    /// Half of the nodes have at most so many.
+    /// The median: half of the nodes have at most this many neighbors.
     pub median: usize,
     /// The mean.
     pub mean: f64,
-    /// The most.
+    /// The maximum.
     pub most: usize,
 }
 
-/// How the proximities of two views go together.
+/// The correlation of the proximities of two views.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Correlation {
-    /// A view.
+    /// The first view.
     pub a: String,
-    /// A view after it.
+    /// The second view.
     pub b: String,
-    /// Pearson's coefficient over all pairs of distinct nodes; `None` when one of the two has the same proximity
-    /// everywhere.
+    /// Pearson's coefficient over all pairs of distinct nodes; `None` if one of the views has the same proximity for
+    /// all pairs.
     pub correlation: Option<f64>,
 }
 
-/// Looks at every view and every two. With settings it computes the proximities, whose progress `watch` hears (rows
-/// done, rows in all); without, it looks at the edges alone.
+/// Summarizes every view and every pair of views. With settings it also computes the proximities, and `watch` is called
+/// with the numbers of rows done and in total; without, it uses the edges only.
 ///
 /// # Errors
-/// [`manyview_base::error::Error::Interrupted`] when `watch` breaks.
+/// [`manyview_base::error::Error::Interrupted`] if `watch` breaks.
 pub fn summarize(
     network: &Network,
     settings: Option<Settings>,
@@ -132,7 +132,7 @@ impl Degrees {
 
 /// Sums over the proximities of all pairs of distinct nodes.
 struct Sums {
-    /// Of each view; those of nodes with themselves included.
+    /// Number of entries of each view, including the diagonal.
     entries: Vec<usize>,
     /// `sum x`.
     plain: Vec<f64>,
@@ -172,7 +172,7 @@ impl Sums {
         Ok(sums)
     }
 
-    /// The sums over a block of rows, of which the first is row `begin` of the whole.
+    /// The sums over a block of rows, starting at row `begin` of the matrix.
     fn of_rows(views: &[&Csr<f32>], begin: usize) -> Self {
         let mut sums = Sums::zeros(views.len());
         for (index, view) in views.iter().enumerate() {
@@ -206,7 +206,7 @@ impl Sums {
         let correlation = |a: usize, b: usize| {
             let spread = (covariance(a, a) * covariance(b, b)).sqrt();
             let coefficient = covariance(a, b) / spread;
-            // Where nothing varies there is nothing to go together.
+            // Without variance there is no correlation.
             (spread > 0.0 && coefficient.is_finite()).then(|| coefficient.clamp(-1.0, 1.0))
         };
         let pairs = (0..views.len()).flat_map(|a| (a + 1..views.len()).map(move |b| (a, b)));
@@ -220,7 +220,7 @@ impl Sums {
     }
 }
 
-/// The sum of the products of two sparse rows, without column `left_out`.
+/// The inner product of two sparse rows, without column `left_out`.
 fn product(a: (&[u32], &[f32]), b: (&[u32], &[f32]), left_out: u32) -> f64 {
     let ((a_cols, a_values), (b_cols, b_values)) = (a, b);
     let (mut at_a, mut at_b, mut sum) = (0, 0, 0.0);
@@ -245,13 +245,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let planted = Planted { nodes, absent: 0.1, ..Planted::default() };
         let output = manyview_data::io::OutputFolder::prepare(folder.path(), &planted.files(), true).unwrap();
-        planted.generate().unwrap().write_to(output).unwrap();
+        planted.generate().unwrap().write_to(output, &Pool::new(None).unwrap()).unwrap();
         Network::open(folder.path()).unwrap()
     }
 
     const SETTINGS: Settings = Settings { window: 3, negative: 1.0, isolated: Isolated::Zero };
 
-    /// Against the textbook's formula on dense matrices.
+    /// Compared with the definition on dense matrices.
     #[test]
     fn correlations_are_those_of_dense_matrices() {
         let (network, pool) = (planted(150), Pool::new(Some(2)).unwrap());

@@ -128,7 +128,7 @@ fn checkpoints_of_another_run_are_refused_with_the_difference() {
     let folder = tempfile::tempdir().unwrap();
     break_off(&config, &network, folder.path(), 2);
     let error = Checkpoints::resume(folder.path(), Identity::of(&config, 1, &network)).unwrap_err();
-    assert!(error.to_string().contains("its seed was 0, now it is 1"), "{error}");
+    assert!(error.to_string().contains("seed was 0 and is now 1"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What must hold for one stage, whatever the data (specs of the method, section "tests").
+//! Properties of one stage that hold for any data.
 
 mod common;
 
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 const NODES: usize = 70;
 
 fn settings(solver: Solver, gamma: f64, max_iter: usize) -> Settings {
-    // A negative tol never stops early.
+    // With a negative tol, it never stops early.
     Settings { solver, gamma, max_iter, tol: -1.0, stop: StopRule::Decrease, epsilon: 0.0 }
 }
 
@@ -48,7 +48,7 @@ fn largest<T: Real>(x: &Dense<T>) -> f64 {
     (0..x.rows()).flat_map(|row| x.row(row)).map(|x| x.to_f64()).fold(0.0, f64::max)
 }
 
-/// Plain NMF on dense arrays, as a textbook has it.
+/// Plain NMF on dense arrays, as in textbooks.
 mod naive {
     pub(super) fn mu(r: &[Vec<f64>], u: &mut [Vec<f64>], v: &mut [Vec<f64>]) {
         let (n, m, d) = (r.len(), r[0].len(), v.len());
@@ -77,7 +77,7 @@ mod naive {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// For gamma above 1 no iteration raises the objective; factors stay finite and not below zero.
+    /// For gamma above 1 no iteration increases the objective; factors stay finite and non-negative.
     #[test]
     fn objective_never_rises(
         seed in 0u64..1000, views in 1usize..5, width in 1usize..10, hals in any::<bool>(), gamma in 1.01f64..50.0,
@@ -96,7 +96,7 @@ proptest! {
         prop_assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 
-    /// The error that comes without a pass over the matrix is the error.
+    /// The error computed without a pass over the matrix is correct.
     #[test]
     fn error_is_that_of_the_product(seed in 0u64..1000, width in 1usize..8, hals in any::<bool>()) {
         let matrix = sparse::<f64>(NODES, NODES, 0.1, seed);
@@ -115,7 +115,7 @@ proptest! {
         prop_assert!((found.errors[0] - error).abs() <= 1e-9 * squared_norm(&matrix));
     }
 
-    /// A residual is never larger than what it came from, entry by entry, and gains no entry.
+    /// No entry of a residual is larger than before, and there are no new entries.
     #[test]
     fn residual_never_grows(seed in 0u64..1000, width in 1usize..8) {
         let matrix = sparse::<f32>(NODES, NODES, 0.1, seed);
@@ -230,20 +230,11 @@ fn permuting_views_permutes_weights_and_factors() {
 fn permuting_nodes_permutes_rows() {
     let to = |node: usize| (node * 11 + 5) % NODES;
     let matrix = sparse::<f64>(NODES, NODES, 0.1, 21);
-    let mut moved = vec![vec![0.0; NODES]; NODES];
-    for row in 0..NODES {
-        for (&col, &value) in matrix.row(row).0.iter().zip(matrix.row(row).1) {
-            moved[to(row)][to(col as usize)] = value;
-        }
-    }
-    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-    for row in &moved {
-        for (col, &value) in row.iter().enumerate().filter(|&(_, &value)| value > 0.0) {
-            indices.push(col as u32);
-            values.push(value);
-        }
-        indptr.push(indices.len());
-    }
+    let moved = (0..NODES).flat_map(|row| {
+        let (cols, values) = matrix.row(row);
+        cols.iter().zip(values).map(move |(&col, &value)| (to(row), to(col as usize), value))
+    });
+    let moved = Csr::from_triplets(NODES, NODES, moved);
     let permuted = |x: &Dense<f64>| {
         let mut y = x.clone();
         for row in 0..NODES {
@@ -254,8 +245,7 @@ fn permuting_nodes_permutes_rows() {
     let begin = start::<f64>(1, 6);
     let there_start = Start { u: permuted(&begin.u), v_t: vec![permuted(&begin.v_t[0])] };
     let here = solve(&[matrix], begin, &settings(Solver::Hals, 5.0, 10));
-    let there =
-        solve(&[Csr::new(NODES, indptr, indices, values)], there_start, &settings(Solver::Hals, 5.0, 10));
+    let there = solve(&[moved], there_start, &settings(Solver::Hals, 5.0, 10));
     for row in 0..NODES {
         for (x, y) in here.u.row(row).iter().zip(there.u.row(to(row))) {
             assert!((x - y).abs() < 1e-9 * (1.0 + x));
@@ -294,7 +284,7 @@ fn a_matrix_of_rank_one_is_found_exactly() {
     }
 }
 
-/// At convergence, gradients vanish where a factor is above zero and do not point inside where it is zero.
+/// At convergence, gradients are zero where a factor is positive, and not negative where it is zero.
 #[test]
 fn hals_ends_where_nothing_can_be_gained() {
     let matrix = sparse::<f64>(NODES, NODES, 0.2, 8);
@@ -331,7 +321,7 @@ fn rows_without_entries_become_zero_with_mu() {
     }
 }
 
-/// The published code adds 1e-10 to denominators of weights like 6^-20: its U vanishes. Ours does not.
+/// The published code adds 1e-10 to denominators with weights like 6^-20, so its U vanishes. Ours does not.
 #[test]
 fn epsilon_makes_u_collapse_and_relative_weights_do_not() {
     let matrices = matrices::<f32>(6);

@@ -1,12 +1,13 @@
 //! The file of one stage.
 //!
 //! ```text
-//! "manyview stage 1\n"                      what it is, and the version of this layout
+//! "manyview stage 1\n"                      file type and format version
 //! header length (u64), header (JSON)        identity of the run; views, columns and sizes of each piece
 //! numbers of each piece                     seconds, scales, weights, column scales (f64); U, then every V (f32)
-//! CRC-32 of all before it (u32)
+//! CRC-32 of everything before it (u32)
 //! ```
-//! Everything is little-endian. Floating-point numbers are kept as bits: JSON would be read back almost right.
+//! All numbers are little-endian. Floating-point numbers are stored as bits, because JSON would not restore them
+//! exactly.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -22,10 +23,10 @@ use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Dense;
 
 const MAGIC: &[u8; 17] = b"manyview stage 1\n";
-/// No header is this long; a damaged length must not become an allocation.
+/// Upper bound of the header length, so that a damaged length does not lead to a huge allocation.
 const LONGEST_HEADER: u64 = 1 << 26;
 
-/// Why a file cannot be used.
+/// The reason why a file cannot be used.
 #[derive(Debug)]
 pub(super) struct Damage(pub(super) String);
 
@@ -47,7 +48,7 @@ struct PieceHeader {
     vs: usize,
 }
 
-/// Writes the pieces of a stage; U holds all rows.
+/// Writes the pieces of a stage; U has all rows.
 pub(super) fn write(writer: &mut impl Write, identity: &Identity, pieces: &[Piece]) -> io::Result<()> {
     let header = Header { identity: identity.clone(), pieces: pieces.iter().map(PieceHeader::of).collect() };
     let header = serde_json::to_vec(&header)?;
@@ -70,7 +71,7 @@ pub(super) fn write(writer: &mut impl Write, identity: &Identity, pieces: &[Piec
     writer.inner.write_all(&sum.to_le_bytes())
 }
 
-/// Reads a file through and compares its sum; `None` when there is no file.
+/// Reads a file and verifies its checksum; returns `None` if there is no file.
 pub(super) fn check(path: &Path) -> std::result::Result<Option<Identity>, Damage> {
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -79,7 +80,7 @@ pub(super) fn check(path: &Path) -> std::result::Result<Option<Identity>, Damage
     };
     let damage = |error: io::Error| Damage(format!("cannot be read ({error})"));
     let length = file.metadata().map_err(damage)?.len();
-    let Some(content) = length.checked_sub(4) else { return Err(Damage("is cut off".into())) };
+    let Some(content) = length.checked_sub(4) else { return Err(Damage("is truncated".into())) };
     let mut reader = Summed { inner: (&mut file).take(content), sum: crc32fast::Hasher::new() };
     let header = read_header(&mut BufReader::with_capacity(1 << 18, &mut reader));
     io::copy(&mut reader, &mut io::sink()).map_err(damage)?;
@@ -87,14 +88,14 @@ pub(super) fn check(path: &Path) -> std::result::Result<Option<Identity>, Damage
     let sum = reader.sum.finalize();
     file.read_exact(&mut stored).map_err(damage)?;
     if sum != u32::from_le_bytes(stored) {
-        return Err(Damage("is damaged (its checksum is wrong)".into()));
+        return Err(Damage("is damaged (checksum mismatch)".into()));
     }
     header
         .map(|header| Some(header.identity))
-        .map_err(|error| Damage(format!("is no stage of this layout ({error})")))
+        .map_err(|error| Damage(format!("is not a stage file of this version ({error})")))
 }
 
-/// Reads the pieces with some rows of U. The file was checked before.
+/// Reads the pieces with some rows of U. The file must have been checked.
 pub(super) fn read(path: &Path, rows: &Range<usize>) -> Result<Vec<Piece>> {
     let read = || {
         let mut reader = BufReader::with_capacity(1 << 18, File::open(path)?);
@@ -110,7 +111,7 @@ fn read_header(reader: &mut impl Read) -> io::Result<Header> {
     reader.read_exact(&mut length)?;
     let length = u64::from_le_bytes(length);
     if magic != *MAGIC || length > LONGEST_HEADER {
-        return Err(io::Error::other("another version, or another kind of file"));
+        return Err(io::Error::other("wrong version or file type"));
     }
     let mut header = vec![0; length as usize];
     reader.read_exact(&mut header)?;
@@ -162,7 +163,7 @@ fn read_f64(reader: &mut impl Read, count: usize) -> io::Result<Vec<f64>> {
     (0..count).map(|_| reader.read_exact(&mut bytes).map(|()| f64::from_le_bytes(bytes))).collect()
 }
 
-/// Reads a factor and keeps some of its rows.
+/// Reads a factor and returns some of its rows.
 fn read_rows(
     reader: &mut impl Read,
     rows: usize,
@@ -182,7 +183,7 @@ fn read_rows(
     Ok(factor)
 }
 
-/// Sums up what goes through it.
+/// Computes the checksum of all bytes that pass through.
 struct Summed<I> {
     inner: I,
     sum: crc32fast::Hasher,

@@ -1,9 +1,10 @@
-//! What makes two runs the same: program, settings and data.
+//! The identity of a run: program, settings and data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::mnmf::Mnmf;
+use manyview_base::message::option;
 use manyview_base::random::mix_words;
 use manyview_data::network::Network;
 
@@ -24,10 +25,11 @@ struct ViewIdentity {
 }
 
 impl Identity {
-    /// The identity of a fit with these settings. The number of threads is no part of it: it changes no bit.
+    /// The identity of a fit with these settings. The number of threads is not part of it, since it does not affect the
+    /// result.
     pub fn of(settings: &Mnmf, seed: u64, network: &Network) -> Self {
         let mut config = serde_json::to_value(settings.resolved(network.views().len()))
-            .expect("settings are plain values");
+            .expect("settings are serializable");
         config["seed"] = seed.into();
         let view = |view: &manyview_data::network::View| ViewIdentity {
             name: view.name.clone(),
@@ -43,10 +45,13 @@ impl Identity {
         }
     }
 
-    /// What tells `other` from this, in words; `None` when nothing does.
+    /// Describes the first difference from `other`; `None` if there is none.
     pub(super) fn difference(&self, other: &Identity) -> Option<String> {
         if self.program != other.program {
-            return Some(format!("it was made by version {}, this is {}", other.program, self.program));
+            return Some(format!(
+                "it was written by version {}, and this is version {}",
+                other.program, self.program
+            ));
         }
         if let Some(difference) = setting_difference(&self.config, &other.config) {
             return Some(difference);
@@ -55,16 +60,16 @@ impl Identity {
             |identity: &Identity| identity.views.iter().map(|view| view.name.clone()).collect::<Vec<_>>();
         if names(self) != names(other) {
             return Some(format!(
-                "its views were {}, now they are {}",
+                "the views were {} and are now {}",
                 names(other).join(", "),
                 names(self).join(", ")
             ));
         }
         if self.nodes != other.nodes {
-            return Some("its nodes were others, or in another order".into());
+            return Some("the nodes or their order have changed".into());
         }
         let changed = self.views.iter().zip(&other.views).find(|(now, then)| now != then);
-        changed.map(|(view, _)| format!("the edges of view \"{}\" were others", view.name))
+        changed.map(|(view, _)| format!("the edges of view \"{}\" have changed", view.name))
     }
 }
 
@@ -73,13 +78,14 @@ fn setting_difference(now: &Value, then: &Value) -> Option<String> {
     let changed = now.iter().find(|(name, value)| then.get(*name) != Some(value));
     changed.map(|(name, value)| {
         let then = then.get(name).map_or_else(|| "not set".into(), Value::to_string);
-        format!("its {name} was {then}, now it is {value}")
+        format!("{} was {then} and is now {value}", option(name))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use manyview_base::message::Message;
 
     fn network(weight: f64, third: &str) -> Network {
         Network::from_edges(&[("calls", &[("a", "b", 1.0), ("b", third, weight)])]).unwrap()
@@ -90,14 +96,14 @@ mod tests {
         let base = Identity::of(&Mnmf::default(), 0, &network(1.0, "c"));
         assert_eq!(base.difference(&Identity::of(&Mnmf::default(), 0, &network(1.0, "c"))), None);
         let words = base.difference(&Identity::of(&Mnmf::default(), 7, &network(1.0, "c"))).unwrap();
-        assert_eq!(words, "its seed was 7, now it is 0");
+        assert_eq!(Message::from(words).to_string(), "seed was 7 and is now 0");
         let gamma = Mnmf { gamma: 2.0, ..Mnmf::default() };
         let words = base.difference(&Identity::of(&gamma, 0, &network(1.0, "c"))).unwrap();
-        assert_eq!(words, "its gamma was 2.0, now it is 5.0");
+        assert_eq!(Message::from(words).to_string(), "gamma was 2.0 and is now 5.0");
         let words = base.difference(&Identity::of(&Mnmf::default(), 0, &network(2.0, "c"))).unwrap();
-        assert_eq!(words, "the edges of view \"calls\" were others");
+        assert_eq!(words, "the edges of view \"calls\" have changed");
         let words = base.difference(&Identity::of(&Mnmf::default(), 0, &network(1.0, "d"))).unwrap();
-        assert_eq!(words, "its nodes were others, or in another order");
+        assert_eq!(words, "the nodes or their order have changed");
         let older = Identity { program: "0.0.1".into(), ..base.clone() };
         assert!(base.difference(&older).unwrap().contains("version 0.0.1"));
     }

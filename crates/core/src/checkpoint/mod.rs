@@ -1,11 +1,10 @@
-//! Finished stages on the disk, so that none is ever lost.
+//! Checkpoints: finished stages are stored on disk, so that an interrupted run can be resumed.
 //!
-//! Each stage is a file of its own in the checkpoint folder, written whole or not at all. It holds the stage's
-//! pieces (factors, scales, weights) and the identity of the run: program, settings, data. Residuals are not kept:
-//! the pieces determine them, to the bit, and are a thousand times smaller.
+//! Each stage is a separate file in the checkpoint folder, which is written atomically. It has the stage's pieces
+//! (factors, scales, weights) and the identity of the run: program, settings, data. Residuals are not stored: the
+//! pieces determine them bitwise, and are a thousand times smaller.
 //!
-//! Invariant: what is read back belongs to this run and is undamaged, or it is not used. Stages count only without
-//! a gap from the first.
+//! Invariant: a stage is used only if it belongs to this run, is undamaged, and all earlier stages are usable.
 
 mod file;
 mod identity;
@@ -21,28 +20,29 @@ use crate::comm::{self, Comm};
 use crate::piece::Piece;
 use file::Damage;
 use manyview_base::error::{Error, Result};
+use manyview_base::message::switch;
 use manyview_data::io::write_atomic;
 
-/// The folder of a run's checkpoints.
+/// The checkpoint folder of a run.
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
     folder: PathBuf,
     identity: Identity,
-    /// Finished stages that can be taken over.
+    /// Number of finished stages that can be used.
     stages: usize,
 }
 
-/// What a look into the folder found.
+/// The result of searching the folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Finished stages that can be taken over.
+    /// Number of finished stages that can be used.
     pub stages: usize,
-    /// A sentence about a damaged file, from which on stages are computed again.
+    /// A sentence about a damaged file; its stage and all later ones are computed again.
     pub damaged: Option<String>,
 }
 
 impl Checkpoints {
-    /// Begins anew in a folder: what is in it of earlier runs is removed, by rank 0.
+    /// Starts over in a folder; rank 0 removes the checkpoints of earlier runs.
     pub fn begin(folder: &Path, identity: Identity, rank: usize) -> Result<Self> {
         let checkpoints = Checkpoints { folder: folder.to_owned(), identity, stages: 0 };
         if rank == 0 {
@@ -51,10 +51,10 @@ impl Checkpoints {
         Ok(checkpoints)
     }
 
-    /// Goes on with what is in a folder.
+    /// Resumes from the checkpoints in a folder.
     ///
-    /// Checkpoints of another version, of other settings or other data are an `Error::Config` that names the
-    /// difference. A damaged file ends the stages that count.
+    /// Checkpoints of another version, other settings or other data are an `Error::Config` that names the difference.
+    /// Stages from a damaged file on are not used.
     pub fn resume(folder: &Path, identity: Identity) -> Result<(Self, Found)> {
         let mut checkpoints = Checkpoints { folder: folder.to_owned(), identity, stages: 0 };
         let mut found = Found::default();
@@ -66,13 +66,15 @@ impl Checkpoints {
                     if let Some(difference) = checkpoints.identity.difference(&identity) {
                         let folder = folder.display();
                         return Err(Error::config(format!(
-                            "{folder} is from another run: {difference}; repeat that run, or begin anew with --force"
+                            "{folder} is from another run: {difference}; use the settings and data of that run, or start over \
+                             with {}",
+                            switch("force")
                         )));
                     }
                     found.stages += 1;
                 }
                 Err(Damage(what)) => {
-                    found.damaged = Some(format!("{}: {what}; this stage is computed again", path.display()));
+                    found.damaged = Some(format!("{}: {what}; the stage is computed again", path.display()));
                     break;
                 }
             }
@@ -81,12 +83,12 @@ impl Checkpoints {
         Ok((checkpoints, found))
     }
 
-    /// How many finished stages a folder holds, of whatever run.
+    /// The number of finished stages in a folder, of any run.
     pub fn count(folder: &Path) -> usize {
         (1..).take_while(|&stage| path_of(folder, stage).is_file()).count()
     }
 
-    /// Removes all checkpoints, and the folder when nothing else is in it.
+    /// Removes all checkpoints, and the folder if it is then empty.
     pub fn remove(&self) -> Result<()> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -100,7 +102,7 @@ impl Checkpoints {
                 fs::remove_file(&path).map_err(|error| Error::io(&path, error))?;
             }
         }
-        // A folder with something else in it stays, and that is right.
+        // A folder with other files is kept.
         let _ = fs::remove_dir(&self.folder);
         Ok(())
     }
@@ -109,11 +111,11 @@ impl Checkpoints {
     pub fn read<C: Comm>(&self, rows: &Range<usize>, comm: &C) -> Result<Vec<Vec<Piece>>> {
         let read =
             (1..=self.stages).map(|stage| file::read(&self.path(stage), rows)).collect::<Result<Vec<_>>>();
-        // A rank that cannot read leaves together with the others.
+        // If one rank cannot read, all ranks fail.
         comm::agree(comm, read)
     }
 
-    /// Keeps a stage. Rank 0 writes; a failure there is one everywhere.
+    /// Writes a stage. Rank 0 writes; if that fails, all ranks fail.
     pub fn write<C: Comm>(&self, stage: usize, pieces: &[Piece], nodes: usize, comm: &C) -> Result<()> {
         let whole: Vec<Piece> = pieces.iter().map(|piece| piece.gathered(nodes, comm)).collect();
         let written = if comm.rank() == 0 { self.write_whole(stage, &whole) } else { Ok(()) };

@@ -1,6 +1,6 @@
-//! Ranks as threads of one process: lets tests run several ranks where there is no MPI.
+//! Ranks as threads of one process, for tests with several ranks without MPI.
 //!
-//! Sums are formed in rank order, so a run with a given number of ranks repeats to the bit.
+//! Sums are formed in rank order, so a run with a given number of ranks is bitwise reproducible.
 
 use std::sync::{Barrier, Mutex};
 
@@ -17,15 +17,15 @@ pub struct Threads<'a> {
 #[derive(Debug)]
 struct Shared {
     barrier: Barrier,
-    /// What each rank brought to the collective under way, widened to f64 (exactly).
+    /// The contributions of the ranks to the current collective, converted to f64 (exactly).
     parts: Mutex<Vec<Vec<f64>>>,
 }
 
 impl Threads<'_> {
-    /// Runs `rank_main` on so many ranks at once and returns what each gave, in rank order.
+    /// Runs `rank_main` on this many ranks in parallel and returns the results in rank order.
     ///
     /// # Panics
-    /// When a rank panics. (The others then wait for it forever: this is for tests.)
+    /// If a rank panics. (The others then wait for it forever; this is for tests.)
     pub fn run<R: Send>(ranks: usize, rank_main: impl Fn(&Threads<'_>) -> R + Sync) -> Vec<R> {
         let shared = Shared { barrier: Barrier::new(ranks), parts: Mutex::new(vec![Vec::new(); ranks]) };
         std::thread::scope(|scope| {
@@ -34,17 +34,17 @@ impl Threads<'_> {
                 scope.spawn(move || rank_main(&Threads { rank, shared }))
             };
             let handles: Vec<_> = (0..ranks).map(start).collect();
-            handles.into_iter().map(|handle| handle.join().expect("a rank panicked")).collect()
+            handles.into_iter().map(|handle| handle.join().expect("rank panicked")).collect()
         })
     }
 
-    /// Brings `part`, waits for all, and lets `read` look at everybody's.
+    /// Contributes `part`, waits for all ranks, and calls `read` with all contributions.
     fn exchange<T: Real>(&self, part: &[T], read: impl FnOnce(&[Vec<f64>])) {
         let widened = part.iter().map(|x| x.to_f64()).collect();
         self.shared.parts.lock().expect("no rank panicked")[self.rank] = widened;
         self.shared.barrier.wait();
         read(&self.shared.parts.lock().expect("no rank panicked"));
-        // Nobody may bring the next part before all have read this one.
+        // No rank may contribute the next part before all ranks have read this one.
         self.shared.barrier.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! Counts what is said to other ranks, and how long it takes.
+//! Counts the communication between ranks and measures its time.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -6,31 +6,31 @@ use std::time::Instant;
 use super::Comm;
 use manyview_base::linalg::Real;
 
-/// A communicator that keeps count.
+/// A communicator that counts its calls.
 #[derive(Debug)]
 pub struct Timed<'a, C> {
     comm: &'a C,
     traffic: Cell<Traffic>,
 }
 
-/// What a rank said to others so far.
+/// The communication of a rank so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Traffic {
-    /// Collective calls.
+    /// Number of collective calls.
     pub calls: u64,
-    /// Bytes that this rank brought to them.
+    /// Bytes that this rank contributed.
     pub bytes: u64,
-    /// Wall time in them, the wait for slower ranks included.
+    /// Wall time of the calls, including the wait for slower ranks.
     pub seconds: f64,
 }
 
 impl<'a, C: Comm> Timed<'a, C> {
-    /// Begins to count.
+    /// Wraps a communicator, with all counts at 0.
     pub fn new(comm: &'a C) -> Self {
         Timed { comm, traffic: Cell::default() }
     }
 
-    /// The count so far.
+    /// The counts so far.
     pub fn traffic(&self) -> Traffic {
         self.traffic.get()
     }

@@ -1,8 +1,8 @@
-//! How a factorization is updated and when it stops.
+//! The solver of a factorization and its stopping rule.
 
 use manyview_base::named;
 
-/// How factors are updated.
+/// The update rule of the factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
     /// Multiplicative updates.
@@ -13,23 +13,23 @@ pub enum Solver {
 }
 
 named! { Solver:
-    Hals = "hals", "coordinate descent: 10 to 20 iterations for what mu reaches in 50 to 100";
-    Mu = "mu", "the paper's multiplicative updates";
+    Hals = "hals", "coordinate descent; 10 to 20 iterations reach what mu reaches in 50 to 100";
+    Mu = "mu", "the multiplicative updates of the paper";
 }
 
-/// What counts as converged.
+/// The convergence criterion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StopRule {
-    /// The objective fell by less than `tol`, relative to itself, in one iteration.
+    /// One iteration decreased the objective by less than `tol`, relative to the objective.
     #[default]
     Decrease,
-    /// What the published code does, and what it says is not what it means: the cost is looked at in iterations 1,
-    /// 10, 20, ... and the stage ends once it has *not risen* at six looks in a row, whatever `tol` is. A run that
-    /// behaves well ends after 60 iterations.
+    /// The rule of the published code, which differs from its description: the cost is checked in iterations 1, 10, 20,
+    /// ..., and the stage ends when it has *not increased* in six consecutive checks, independent of `tol`. A
+    /// well-behaved run ends after 60 iterations.
     SixLooks,
 }
 
 named! { StopRule:
-    Decrease = "decrease", "an iteration lowers the objective by less than tol";
-    SixLooks = "six-looks", "the published code's: 60 iterations unless the cost rises";
+    Decrease = "decrease", "one iteration decreases the objective by less than tol";
+    SixLooks = "six-looks", "the rule of the published code: 60 iterations unless the cost increases";
 }

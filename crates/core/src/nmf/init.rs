@@ -1,22 +1,22 @@
-//! Where a stage starts. Every start value is a function of (seed, stage, view, row, column), so it does not
-//! depend on threads, ranks or the order in which views were given.
+//! Initial factors of a stage. Every initial value is a function of (seed, stage, view, row, column), so it does not
+//! depend on threads, ranks or the order of the views.
 
 use std::ops::Range;
 
 use manyview_base::linalg::{Dense, Real};
 use manyview_base::random::{Key, unit_f64};
 
-/// The factors a stage starts from.
+/// The initial factors of a stage.
 #[derive(Clone, Debug)]
 pub struct Start<T> {
-    /// U, this rank's rows.
+    /// This rank's rows of U.
     pub u: Dense<T>,
-    /// Every V_k, transposed.
+    /// The V_k, transposed.
     pub v_t: Vec<Dense<T>>,
 }
 
 impl<T: Real> Start<T> {
-    /// A random start for targets of `rows x cols` with these means, a function of the seed.
+    /// Random factors for targets of `rows x cols` with these means; a function of the seed.
     pub fn random(seed: u64, means: &[f64], width: usize, rows: usize, cols: usize) -> Self {
         let key = Key::new(seed);
         let v_keys: Vec<Key> = (1..=means.len() as u64).map(|target| key.with(target)).collect();
@@ -24,22 +24,22 @@ impl<T: Real> Start<T> {
     }
 }
 
-/// How large random start values are: uniform between 0 and twice the given mean.
+/// The scale of random initial values, which are uniform between 0 and twice the given mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartMeans {
-    /// Mean of U's values.
+    /// Mean of the values of U.
     pub u: f64,
-    /// Mean of each V_k's values.
+    /// Mean of the values of each V_k.
     pub v: Vec<f64>,
 }
 
 impl StartMeans {
-    /// Values uniform below `limit`, whatever the data.
+    /// Values uniform below `limit`, independent of the data.
     pub fn below(limit: f64, targets: usize) -> Self {
         StartMeans { u: limit / 2.0, v: vec![limit / 2.0; targets] }
     }
 
-    /// Values of such a size that each `U V_k` has about the mean of R_k; `means` are those of the R_k.
+    /// Values for which the mean of each `U V_k` is about the mean of R_k; `means` are the means of the R_k.
     pub fn fitting(means: &[f64], width: usize) -> Self {
         let average = means.iter().sum::<f64>() / means.len() as f64;
         let u = (average / width as f64).sqrt();
@@ -47,7 +47,7 @@ impl StartMeans {
     }
 }
 
-/// A random start. `keys` are one for U and one for each V_k; `rows` are this rank's rows among all.
+/// Random initial factors. `keys` are one key for U and one for each V_k; `rows` are this rank's rows among all rows.
 pub fn random_start<T: Real>(
     means: &StartMeans,
     width: usize,

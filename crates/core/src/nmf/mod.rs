@@ -1,14 +1,14 @@
-//! One stage: several sparse matrices factorized with a common left factor.
+//! One stage: a joint factorization of several sparse matrices with a common left factor.
 //!
-//! Minimizes `sum_k alpha_k^gamma ||R_k - U V_k||^2` over U, V_k >= 0 and alpha on the simplex. With one target
-//! this is plain NMF, so the unique stage is the consensus stage on one view. A target may itself be a sum of
-//! matrices, `R = R_1 + R_2 + ...`, which is never formed: its products with factors are sums too.
+//! Minimizes `sum_k alpha_k^gamma ||R_k - U V_k||^2` over U, V_k >= 0 and alpha on the simplex. With one target this is
+//! plain NMF, so the unique stage is the consensus stage on one view. A target may be a sum of matrices, `R = R_1 + R_2
+//! + ...`, which is never computed: its products with factors are sums too.
 //!
-//! One iteration, in the paper's order: U, then every V_k with the new U, then alpha from the new errors. Rows of
-//! U are updated as soon as their row block of `R V_kᵀ` is there. The error needs no pass of its own:
-//! `||R - U V||^2 = ||R||^2 - 2 <V, Uᵀ R> + <UᵀU, V Vᵀ>`, and the numerators `Uᵀ R` are at hand.
+//! One iteration, in the paper's order: U, then every V_k with the new U, then alpha from the new errors. Each block of
+//! rows of U is updated as soon as its rows of `R V_kᵀ` are computed. The error needs no additional pass: `||R - U
+//! V||^2 = ||R||^2 - 2 <V, Uᵀ R> + <UᵀU, V Vᵀ>`, and the numerators `Uᵀ R` are already known.
 //!
-//! Letters: U is `nodes x d`; V is kept transposed, `v_t`, `nodes x d`; `gram_u = UᵀU`, `gram_v = V Vᵀ`.
+//! Notation: U is `nodes x d`; V is stored transposed as `v_t`, `nodes x d`; `gram_u = UᵀU`, `gram_v = V Vᵀ`.
 
 mod choices;
 mod init;
@@ -36,56 +36,56 @@ use stop::Convergence;
 use update::{Rule, update_rows};
 use weights::{SMALLEST_ERROR, log_objective, plain_powers, relative_powers};
 
-/// A matrix to be approximated: the sum of its parts. On several ranks, this rank's rows of it.
+/// A matrix to be approximated: the sum of its parts. With several ranks, this rank's rows of it.
 #[derive(Clone, Debug)]
 pub struct Target<'a, T> {
     parts: Vec<&'a Tiles<T>>,
-    /// `||R||^2`, over all ranks.
+    /// `||R||^2` over all ranks.
     squared_norm: f64,
-    /// What one unit of error is; `||R||^2` makes errors relative.
+    /// The unit of the error; `||R||^2` makes errors relative.
     unit: f64,
 }
 
 impl<'a, T: Real> Target<'a, T> {
-    /// One matrix with its squared norm over all ranks.
+    /// One matrix and its squared norm over all ranks.
     pub fn new(matrix: &'a Tiles<T>, squared_norm: f64) -> Self {
         Target { parts: vec![matrix], squared_norm, unit: 1.0 }
     }
 
-    /// The sum of several matrices, with the squared norm of that sum over all ranks.
+    /// The sum of several matrices, and the squared norm of that sum over all ranks.
     pub fn sum_of(parts: Vec<&'a Tiles<T>>, squared_norm: f64) -> Self {
         Target { parts, squared_norm, unit: 1.0 }
     }
 
-    /// The same target with its error measured relative to its squared norm.
+    /// The same target, with its error relative to its squared norm.
     pub fn relative(self) -> Self {
         Target { unit: self.squared_norm, ..self }
     }
 }
 
-/// How a stage is solved.
+/// The settings of a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Which update.
+    /// The update rule.
     pub solver: Solver,
-    /// Exponent of the view weights, above 0; without effect on one target.
+    /// Exponent of the view weights, greater than 0; has no effect with one target.
     pub gamma: f64,
-    /// At most so many iterations.
+    /// Maximum number of iterations.
     pub max_iter: usize,
-    /// Relative decrease of the objective at which to stop.
+    /// Relative decrease of the objective at which the stage stops.
     pub tol: f64,
-    /// What counts as converged.
+    /// The convergence criterion.
     pub stop: StopRule,
-    /// Added to denominators, with unscaled view weights, as the published code does; 0 everywhere else.
+    /// Added to denominators, with unscaled view weights, as in the published code; 0 otherwise.
     pub epsilon: f64,
 }
 
-/// What a stage found.
+/// The result of a stage.
 #[derive(Clone, Debug)]
 pub struct Factors<T> {
-    /// U, this rank's rows.
+    /// This rank's rows of U.
     pub u: Dense<T>,
-    /// Every V_k, transposed: a row per column of R_k.
+    /// The V_k, transposed: one row per column of R_k.
     pub v_t: Vec<Dense<T>>,
     /// The view weights after the last iteration.
     pub weights: Vec<f64>,
@@ -93,9 +93,9 @@ pub struct Factors<T> {
     pub errors: Vec<f64>,
     /// The objective after each iteration.
     pub objective: Vec<f64>,
-    /// Whether the stop rule ended it, and not `max_iter`.
+    /// Whether the stage ended by the convergence criterion and not by `max_iter`.
     pub converged: bool,
-    /// Norms of U's columns, over all ranks.
+    /// Norms of the columns of U over all ranks.
     pub u_norms: Vec<f64>,
     /// Norms of the rows of each V_k.
     pub v_norms: Vec<Vec<f64>>,
@@ -104,7 +104,7 @@ pub struct Factors<T> {
 /// The state after an iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Iteration<'a> {
-    /// From 1.
+    /// The number of the iteration, from 1.
     pub iteration: usize,
     /// `sum_k ||R_k - U V_k||^2 / sum_k ||R_k||^2`.
     pub error: f64,
@@ -114,13 +114,13 @@ pub struct Iteration<'a> {
     pub weights: &'a [f64],
 }
 
-/// Factorizes the targets from a given start.
+/// Factorizes the targets, starting from the given factors.
 ///
-/// All targets have the rows of `start.u` and as many columns as `start.v_t` has rows. An iteration takes time
-/// in proportion to the entries times the width. When the observer breaks, the result is `Error::Interrupted`.
+/// All targets have as many rows as `start.u` and as many columns as `start.v_t` has rows. The time of an iteration is
+/// proportional to the number of entries times the width. Returns `Error::Interrupted` if the observer breaks.
 ///
 /// # Panics
-/// When the shapes do not fit each other, or a setting is out of its range.
+/// If shapes do not match, or a setting is out of range.
 pub fn factorize<T: Real, C: Comm>(
     targets: &[Target<'_, T>],
     start: Start<T>,
@@ -129,7 +129,7 @@ pub fn factorize<T: Real, C: Comm>(
     comm: &C,
     observer: &mut dyn FnMut(Iteration<'_>) -> ControlFlow<()>,
 ) -> Result<Factors<T>> {
-    assert!(settings.gamma > 0.0, "gamma = {} is above 0", settings.gamma);
+    assert!(settings.gamma > 0.0, "gamma = {} must be greater than 0", settings.gamma);
     check_shapes(targets, &start);
     let rule = Rule { solver: settings.solver, epsilon: settings.epsilon };
     let units: Vec<f64> = targets.iter().map(|target| target.unit).collect();
@@ -161,7 +161,7 @@ pub fn factorize<T: Real, C: Comm>(
                 inner(v_t[k].padded(), numerators.padded())
             });
             let fitted: f64 = gram_u.iter().zip(&gram_v[k]).map(|(x, y)| x * y).sum();
-            // Near an exact fit the difference cancels and may fall below zero.
+            // Near an exact fit the terms cancel, and rounding may make the difference negative.
             errors[k] = (target.squared_norm - 2.0 * cross + fitted).max(0.0);
         }
 
@@ -173,7 +173,7 @@ pub fn factorize<T: Real, C: Comm>(
         let asked_to_end =
             observer(Iteration { iteration, error, errors: &errors, weights: &weights }).is_break();
         let reached = convergence.reached(iteration, log, &weights, &measured, numerators.rows());
-        // All ranks end together. They have the same numbers, but MPI only recommends that sums agree to the bit.
+        // All ranks end together. They have the same numbers, but MPI only recommends that sums are bitwise identical.
         let mut votes = [asked_to_end, reached].map(|vote| if vote { 1.0 } else { 0.0 });
         comm.all_reduce_sum::<f64>(&mut votes);
         if votes[0] > 0.0 {
@@ -191,22 +191,22 @@ pub fn factorize<T: Real, C: Comm>(
 }
 
 fn check_shapes<T: Real>(targets: &[Target<'_, T>], start: &Start<T>) {
-    assert!(!targets.is_empty(), "at least one target");
-    assert_eq!(targets.len(), start.v_t.len(), "a V for each target");
+    assert!(!targets.is_empty(), "there must be at least one target");
+    assert_eq!(targets.len(), start.v_t.len(), "there must be one V per target");
     for (target, v_t) in targets.iter().zip(&start.v_t) {
-        assert_eq!(v_t.width(), start.u.width(), "U and V have the same width");
+        assert_eq!(v_t.width(), start.u.width(), "U and V must have the same width");
         for part in &target.parts {
             assert_eq!(
                 (part.rows(), part.cols()),
                 (start.u.rows(), v_t.rows()),
-                "U has the rows of R, V its columns"
+                "U must have the rows of R, and V its columns"
             );
         }
-        assert_eq!(v_t.rows(), start.v_t[0].rows(), "all targets have the same columns");
+        assert_eq!(v_t.rows(), start.v_t[0].rows(), "all targets must have the same columns");
     }
 }
 
-/// What each view's numerators and Gram matrix are multiplied with in the update of U.
+/// The factors of each view's numerators and Gram matrix in the update of U.
 fn view_shares(weights: &[f64], units: &[f64], settings: &Settings) -> Vec<f64> {
     let in_units =
         |powers: Vec<f64>| powers.iter().zip(units).map(|(power, unit)| power / unit).collect::<Vec<f64>>();
@@ -214,7 +214,7 @@ fn view_shares(weights: &[f64], units: &[f64], settings: &Settings) -> Vec<f64> 
         return in_units(plain_powers(weights, settings.gamma));
     }
     let shares = in_units(relative_powers(weights, settings.gamma));
-    // A common factor cancels; without this, f32 would see squares of large norms.
+    // A common factor cancels; without this, f32 would have to represent squares of large norms.
     let largest = shares.iter().copied().fold(0.0, f64::max);
     shares.iter().map(|share| share / largest).collect()
 }
@@ -227,7 +227,7 @@ fn weighted_gram<T: Real>(gram_v: &[Vec<f64>], shares: &[f64]) -> Vec<T> {
     sum.into_iter().map(T::from_f64).collect()
 }
 
-/// Errors in their units, floored so that weights and objective stay finite.
+/// The errors in their units, with a lower bound that keeps weights and objective finite.
 fn measured_errors<T: Real>(errors: &[f64], targets: &[Target<'_, T>]) -> Vec<f64> {
     let floored = |(&error, target): (&f64, &Target<'_, T>)| {
         error.max(SMALLEST_ERROR * target.squared_norm).max(f64::MIN_POSITIVE) / target.unit
@@ -235,7 +235,7 @@ fn measured_errors<T: Real>(errors: &[f64], targets: &[Target<'_, T>]) -> Vec<f6
     errors.iter().zip(targets).map(floored).collect()
 }
 
-/// U's rows block by block: products with every view, weighted and summed, then the update at once.
+/// Updates U in blocks of rows: products with every view, weighted and summed, followed by the update.
 fn update_u<T: Real>(
     targets: &[Target<'_, T>],
     v_t: &[Dense<T>],

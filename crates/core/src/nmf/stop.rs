@@ -1,9 +1,9 @@
-//! When a stage has converged.
+//! The convergence criteria of a stage.
 
 use super::Settings;
 use crate::nmf::StopRule;
 
-/// Follows the objective through a stage.
+/// Tracks the objective during a stage.
 #[derive(Debug)]
 pub(super) struct Convergence {
     rule: StopRule,
@@ -24,7 +24,7 @@ impl Convergence {
         }
     }
 
-    /// Takes note of an iteration and tells whether it is the last.
+    /// Records an iteration and returns whether it is the last.
     pub(super) fn reached(
         &mut self,
         iteration: usize,
@@ -40,7 +40,8 @@ impl Convergence {
     }
 
     fn fell_too_little(&mut self, log_objective: f64, errors: &[f64]) -> bool {
-        // Below one the weights maximize, so the objective need not fall; the plain sum tells more.
+        // For gamma below 1 the weights maximize, so the objective need not decrease; the plain sum of the errors is
+        // used.
         let log = if self.gamma < 1.0 { libm::log(errors.iter().sum()) } else { log_objective };
         let last = self.last.replace(log);
         last.is_some_and(|last| -libm::expm1(log - last) < self.tol)

@@ -1,24 +1,24 @@
-//! One update of a factor from its numerators and a small Gram matrix; it never sees the matrix itself.
+//! The update of a factor from its numerators and a small Gram matrix. It does not use the matrix itself.
 //!
-//! For rows `x` of U with `b = R Vᵀ` and `G = V Vᵀ` (for V the same with U's): `mu` multiplies by the quotient
-//! `x <- x * b / (x G)`; `hals` minimizes over one column after the other, `x_t <- max(x_t - (x G - b)_t / G_tt, 0)`.
+//! For rows `x` of U with `b = R Vᵀ` and `G = V Vᵀ` (for V the same with U): `mu` multiplies by the quotient, `x <- x *
+//! b / (x G)`; `hals` minimizes over one column after the other, `x_t <- max(x_t - (x G - b)_t / G_tt, 0)`.
 //!
-//! Rows do not depend on each other, so sixteen are turned into columns and updated together: the additions run
-//! along the columns of `G`, and nothing has to be summed across a vector.
+//! Rows are independent, so sixteen rows are transposed and updated together: the additions run along the columns of
+//! `G`, and no sum across a vector is needed.
 
 use crate::nmf::Solver;
 use manyview_base::linalg::Real;
 use manyview_base::linalg::kernels::{add_multiple, vectorized};
 
-/// Rows that are updated together.
+/// Number of rows updated together.
 const TOGETHER: usize = 16;
 
-/// How a factor is updated.
+/// The update rule of a factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// The rule.
+    /// The solver.
     pub solver: Solver,
-    /// Added to the denominators of `mu`; only the published code does that.
+    /// Added to the denominators of `mu`; only the published code does this.
     pub epsilon: f64,
 }
 
@@ -42,7 +42,7 @@ pub fn update_rows<T: Real>(rule: Rule, x: &mut [T], numerators: &[T], stride: u
     }
 }
 
-/// Multiplies the padded rows by `numerators / max(x G + added, least)`, where each column has a number to add.
+/// Multiplies the padded rows by `numerators / max(x G + added, least)`; `added` has one number per column.
 pub fn multiply_rows<T: Real>(
     x: &mut [T],
     numerators: &[T],
@@ -61,7 +61,8 @@ pub fn multiply_rows<T: Real>(
     );
 }
 
-/// Calls `update` with the columns of sixteen rows after the other, those of their numerators, and as many to spare.
+/// Calls `update` for each group of sixteen rows with their columns, the columns of their numerators, and scratch
+/// columns.
 #[inline(always)]
 fn update_together<T: Real>(
     x: &mut [T],
@@ -71,7 +72,7 @@ fn update_together<T: Real>(
     update: impl Fn(&mut [[T; TOGETHER]], &[[T; TOGETHER]], &mut [[T; TOGETHER]]),
 ) {
     let width = gram.len().isqrt();
-    assert_eq!(width * width, gram.len(), "the Gram matrix is square");
+    assert_eq!(width * width, gram.len(), "the Gram matrix must be square");
     vectorized(
         #[inline(always)]
         || {
@@ -88,7 +89,7 @@ fn update_together<T: Real>(
     );
 }
 
-/// Rows to columns; missing rows of a last, short group are left as they were and never turned back.
+/// Transposes rows to columns; the missing rows of a last, shorter group are not changed and not transposed back.
 #[inline(always)]
 fn turn<T: Real>(rows: &[T], stride: usize, columns: &mut [[T; TOGETHER]]) {
     for (lane, row) in rows.chunks_exact(stride).enumerate() {
@@ -118,13 +119,14 @@ fn multiply<T: Real>(
 ) {
     let rows_of_gram = gram.chunks_exact(columns.len().max(1));
     for (at, (gram, &added)) in rows_of_gram.zip(added).enumerate() {
-        // By value, as in `add_multiple`: lanes that may overlap with the result would go one at a time.
+        // By value, as in `add_multiple`: if the lanes could overlap with the result, they would be processed one at a
+        // time.
         let (denominators, old, target) = (combine(gram, columns), columns[at], targets[at]);
         updated[at] = std::array::from_fn(|lane| {
             let denominator = denominators[lane] + added;
             let denominator = if denominator > least { denominator } else { least };
             let new = old[lane] * (target[lane] / denominator);
-            // 0 / 0 counts as 0: a node that is nowhere in this stage gets a zero row.
+            // 0 / 0 is 0: a node without entries in this stage gets a zero row.
             if denominator > T::ZERO { new } else { T::ZERO }
         });
     }
@@ -136,7 +138,7 @@ fn descend<T: Real>(columns: &mut [[T; TOGETHER]], targets: &[[T; TOGETHER]], gr
     let width = columns.len();
     for (at, gram) in gram.chunks_exact(width.max(1)).enumerate() {
         let curvature = gram[at];
-        // A column without curvature has no part in the product; it waits for the other factor to revive it.
+        // A column without curvature does not contribute to the product; it is skipped until the other factor changes.
         if curvature > T::ZERO {
             let gradient = combine(gram, columns);
             for lane in 0..TOGETHER {
@@ -147,10 +149,10 @@ fn descend<T: Real>(columns: &mut [[T; TOGETHER]], targets: &[[T; TOGETHER]], gr
     }
 }
 
-/// `sum_s gram[s] * columns[s]`, in four chains that do not wait for each other.
+/// `sum_s gram[s] * columns[s]`, in four independent chains.
 #[inline(always)]
 fn combine<T: Real>(gram: &[T], columns: &[[T; TOGETHER]]) -> [T; TOGETHER] {
-    // Four variables and not an array of four: the compiler would lay its vectors across them.
+    // Four variables instead of an array of four: otherwise the compiler would vectorize across them.
     let [mut first, mut second, mut third, mut fourth] = [[T::ZERO; TOGETHER]; 4];
     let ((fours, gram_rest), (column_fours, column_rest)) = (gram.as_chunks::<4>(), columns.as_chunks::<4>());
     for (gram, columns) in fours.iter().zip(column_fours) {

@@ -1,15 +1,15 @@
-//! How much each view counts in a consensus stage.
+//! The weights of the views in a consensus stage.
 //!
-//! For `gamma > 1` the weights `alpha` minimize `sum_k alpha_k^gamma W_k` on the simplex, where `W_k` is the
-//! error of view k: `alpha_k ~ W_k^(1 / (1 - gamma))`. For `0 < gamma < 1` the same formula gives the maximum
-//! (the paper's grid has such values). At `gamma = 1` all weight falls on the smallest error.
+//! For `gamma > 1` the weights `alpha` minimize `sum_k alpha_k^gamma W_k` on the simplex, where `W_k` is the error of
+//! view k: `alpha_k ~ W_k^(1 / (1 - gamma))`. For `0 < gamma < 1` the same formula gives the maximum (the paper's grid
+//! has such values). For `gamma = 1` the view with the smallest error has all the weight.
 //!
 //! Everything is computed in logarithms: with six views and gamma = 100, `alpha^gamma` is about 1e-78.
 
-/// Errors below this share of a view's squared norm count as this much: an exact fit must not yield infinities.
+/// Lower bound of an error relative to the view's squared norm, so that an exact fit does not lead to infinities.
 pub(super) const SMALLEST_ERROR: f64 = 1e-12;
 
-/// The weights `alpha` for errors above zero; they sum to 1.
+/// The weights `alpha` for positive errors; they sum to 1.
 pub fn view_weights(errors: &[f64], gamma: f64) -> Vec<f64> {
     if gamma == 1.0 {
         let smallest = errors.iter().copied().fold(f64::INFINITY, f64::min);
@@ -23,13 +23,13 @@ pub fn view_weights(errors: &[f64], gamma: f64) -> Vec<f64> {
     shares.iter().map(|share| share / total).collect()
 }
 
-/// `alpha^gamma` relative to the largest: all that the update of U feels.
+/// `alpha^gamma` relative to the largest; the update of U depends on these ratios only.
 pub(super) fn relative_powers(weights: &[f64], gamma: f64) -> Vec<f64> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
     weights.iter().map(|&weight| power(weight / largest, gamma)).collect()
 }
 
-/// `alpha^gamma` as it is, which may fall below the smallest number.
+/// `alpha^gamma`, which may underflow.
 pub(super) fn plain_powers(weights: &[f64], gamma: f64) -> Vec<f64> {
     weights.iter().map(|&weight| power(weight, gamma)).collect()
 }
@@ -38,7 +38,7 @@ fn power(weight: f64, gamma: f64) -> f64 {
     if weight > 0.0 { libm::exp(gamma * libm::log(weight)) } else { 0.0 }
 }
 
-/// Logarithm of the objective `sum_k alpha_k^gamma W_k`.
+/// The logarithm of the objective `sum_k alpha_k^gamma W_k`.
 pub(super) fn log_objective(weights: &[f64], errors: &[f64], gamma: f64) -> f64 {
     let log = |(&weight, &error): (&f64, &f64)| gamma * libm::log(weight) + libm::log(error);
     let logs: Vec<f64> = weights.iter().zip(errors).filter(|&(&weight, _)| weight > 0.0).map(log).collect();
@@ -57,7 +57,7 @@ mod tests {
         weights.iter().zip(errors).map(|(weight, error)| weight.powf(gamma) * error).sum()
     }
 
-    /// All points of the simplex on a grid of the given fineness.
+    /// All points of the simplex on a grid with `steps` steps.
     fn simplex(views: usize, steps: usize) -> Vec<Vec<f64>> {
         if views == 1 {
             return vec![vec![1.0]];
@@ -81,7 +81,7 @@ mod tests {
                 let best =
                     grid.iter().map(|point| objective(point, &errors, gamma)).fold(f64::INFINITY, f64::min);
                 assert!(ours <= best * (1.0 + 1e-12), "gamma {gamma}: {ours} against {best}");
-                assert!(ours >= best * 0.99, "gamma {gamma}: the grid comes close");
+                assert!(ours >= best * 0.99, "gamma {gamma}: the grid is close to the optimum");
             }
         }
     }

@@ -1,14 +1,14 @@
-//! How near two nodes are in a view: the matrix that is factorized.
+//! The proximity matrix of a view, which is factorized.
 //!
-//! `X = vol / (b T) * (P + P^2 + ... + P^T) D^-1` with `P = D^-1 A`, and `M = log(max(X, 1))`: DeepWalk's matrix
-//! for a window of T steps and b negative samples. Only pairs that meet more than b times as often as chance
-//! survive, so M is sparse, though X is not.
+//! `X = vol / (b T) * (P + P^2 + ... + P^T) D^-1` with `P = D^-1 A`, and `M = log(max(X, 1))`: DeepWalk's matrix for a
+//! window of T steps and b negative samples. Only pairs that meet more than b times as often as by chance remain, so M
+//! is sparse although X is not.
 //!
-//! Rows are computed sixteen together, dense, and thresholded at once to sparse (`walk`); no `nodes x nodes` matrix
-//! ever exists. Time is `T x nodes x entries of A`, less where the first steps reach few nodes; scratch memory is
-//! `32 x nodes` numbers a thread, and what survives of sixteen rows.
+//! Sixteen rows are computed together, dense, and immediately reduced to their sparse form (`walk`), so there is never
+//! a dense `nodes x nodes` matrix. The time is proportional to `T x nodes x entries of A`, less if the first steps
+//! reach few nodes. The scratch memory is `32 x nodes` numbers per thread, plus the remaining entries of sixteen rows.
 //!
-//! Invariant: a row depends on the view alone, not on which rows are computed with it or on how many threads.
+//! Invariant: a row depends on the view only, not on which rows are computed together or on the number of threads.
 
 mod settings;
 mod walk;
@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::{BLOCK_ROWS, Csr, Real};
+use manyview_base::message::{option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_data::network::View;
 pub use settings::{Isolated, Settings};
@@ -27,8 +28,8 @@ pub use walk::{TOGETHER, goes_out};
 
 /// The proximity matrix of a view, all rows.
 ///
-/// An empty matrix is an `Error::Network` that says which settings would give entries. `watch` hears how many
-/// rows are done; when it breaks, the result is `Error::Interrupted`.
+/// An empty matrix is an `Error::Network` that names settings that would give entries. `watch` is called with the
+/// number of rows done; if it breaks, the result is `Error::Interrupted`.
 pub fn proximity<T: Real>(
     view: &View,
     settings: Settings,
@@ -46,9 +47,9 @@ pub fn proximity<T: Real>(
 
 /// Some rows of a proximity matrix, in blocks of [`BLOCK_ROWS`].
 pub struct Rows<T> {
-    /// The matrix, block of rows by block of rows.
+    /// The matrix, in blocks of rows.
     pub blocks: Vec<Csr<T>>,
-    /// The largest value of `b X` met; pairs survive while `b` is below it.
+    /// The largest value of `b X`; pairs remain while `b` is below it.
     pub largest: f64,
 }
 
@@ -73,18 +74,18 @@ pub fn row_blocks<T: Real>(
     Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max) })
 }
 
-/// What [`sample`] found in some rows.
+/// The result of [`sample`].
 pub struct Sample {
-    /// For each row, how many of its entries lie in each step of [`STEP`]; the last step is open.
+    /// For each row, the number of its entries in each interval of length [`STEP`]; the last interval is unbounded.
     pub rows: Vec<[u32; STEPS]>,
-    /// Time that one thread took for each group of [`TOGETHER`] rows.
+    /// The time of one thread for each group of [`TOGETHER`] rows.
     pub group_seconds: Vec<f64>,
 }
 
-/// Entries are counted by their value, in steps of this size. An entry above `log(c)` would survive a `negative`
-/// `c` times as high, so these counts tell what higher values of `negative` would leave.
+/// Entries are counted by value, in intervals of this length. An entry above `log(c)` would remain with a `negative`
+/// `c` times as large, so the counts show how many entries larger values of `negative` would leave.
 pub const STEP: f64 = std::f64::consts::LN_2 / 8.0;
-/// The number of such steps.
+/// The number of intervals.
 pub const STEPS: usize = 128;
 
 /// Computes the given rows, in any order, and counts their entries.
@@ -120,26 +121,29 @@ fn count_by_value(values: &[f32]) -> [u32; STEPS] {
     counts
 }
 
-/// The error for a view of whose pairs none survives; `largest` is the largest value of `b X`.
+/// The error for a view without any remaining pair; `largest` is the largest value of `b X`.
 pub fn nothing_survives(view: &View, settings: Settings, largest: f64) -> Error {
     let (name, window, negative) = (&view.name, settings.window, settings.negative);
-    // Up to rounding, 1 is what chance gives; nothing can be had from a view that is all chance.
+    // Up to rounding, 1 is the value by chance; if no pair exceeds it, the view has no information.
     let advice = if largest > 1.0 + 1e-5 {
         let below =
             [5.0, 2.0, 1.0].into_iter().find(|&b| b < negative && b < largest).unwrap_or(largest * 0.5);
-        format!("use a --negative below {largest:.3}, for example --negative {below}")
+        let example = option_value("negative", below);
+        format!("use a {} below {largest:.3}, for example {example}", option("negative"))
     } else if view.directed && largest < 1.0 - 1e-5 {
-        // Undirected walks never end, and then some pair meets at least as often as chance.
-        "walks along its arcs come to an end too soon; read it without directions, or leave the view out"
+        // Undirected walks never end, and then some pair meets at least as often as by chance.
+        "random walks along its directed edges end too early; read the view as undirected, or remove it"
             .into()
     } else if window > 1 {
-        "its pairs all meet as often as chance; try --window 1 --negative 1, or leave the view out".into()
+        let smallest = format!("{} and {}", option_value("window", 1), option_value("negative", 1));
+        format!("all its pairs meet as often as by chance; try {smallest}, or remove the view")
     } else {
-        "its pairs all meet as often as chance; leave the view out".into()
+        "all its pairs meet as often as by chance; remove the view".into()
     };
+    let (window, limit) = (option_value("window", window), option_value("negative", negative));
     Error::network(format!(
-        "view \"{name}\" says nothing with --window {window} --negative {negative}: no pair of nodes meets more than \
-         {negative} times as often as chance (the most is {largest:.3} times); {advice}"
+        "view \"{name}\" has an empty proximity matrix with {window} and {limit}: no pair of nodes meets more than \
+         {negative} times as often as by chance (maximum: {largest:.3} times); {advice}"
     ))
 }
 
@@ -149,22 +153,11 @@ mod tests {
     use manyview_data::network::EdgeCounts;
 
     fn view(nodes: usize, edges: &[(usize, usize, f64)], directed: bool) -> View {
-        let mut dense = vec![vec![0.0; nodes]; nodes];
-        for &(source, target, weight) in edges {
-            dense[source][target] += weight;
-            if !directed {
-                dense[target][source] += weight;
-            }
-        }
-        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-        for row in &dense {
-            for (col, &weight) in row.iter().enumerate().filter(|&(_, &weight)| weight > 0.0) {
-                indices.push(col as u32);
-                values.push(weight);
-            }
-            indptr.push(indices.len());
-        }
-        let adjacency = Csr::new(nodes, indptr, indices, values);
+        let arcs = edges.iter().flat_map(|&(source, target, weight)| {
+            let back = (!directed).then_some((target, source, weight));
+            [(source, target, weight)].into_iter().chain(back)
+        });
+        let adjacency = Csr::from_triplets(nodes, nodes, arcs);
         View { name: "v".into(), directed, adjacency, counts: EdgeCounts::default() }
     }
 
@@ -176,7 +169,7 @@ mod tests {
         proximity(view, settings, &Pool::new(Some(threads))?, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// X by dense powers.
+    /// X computed from dense powers.
     fn naive(view: &View, window: usize, negative: f64) -> Vec<Vec<f64>> {
         let nodes = view.adjacency.rows();
         let mut dense = vec![vec![0.0; nodes]; nodes];
@@ -248,14 +241,17 @@ mod tests {
     #[test]
     fn two_nodes_say_nothing_and_the_error_says_so() {
         let message = compute(&view(2, &[(0, 1, 1.0)], false), settings(2, 1.0), 1).unwrap_err().to_string();
-        assert!(message.contains("view \"v\"") && message.contains("--window 1 --negative 1"), "{message}");
+        assert!(
+            message.contains("view \"v\"") && message.contains("window = 1 and negative = 1"),
+            "{message}"
+        );
     }
 
     #[test]
     fn advice_for_an_empty_matrix_works() {
         let view = view(60, &ring(60), false);
         let message = compute(&view, settings(5, 1000.0), 1).unwrap_err().to_string();
-        let advised = message.rsplit("--negative ").next().unwrap().parse().unwrap();
+        let advised = message.rsplit("negative = ").next().unwrap().parse().unwrap();
         assert!(compute(&view, settings(5, advised), 1).unwrap().entries() > 0, "{message}");
     }
 
@@ -265,7 +261,7 @@ mod tests {
         let view = view(90, &ring(90), false);
         let degrees: Vec<f64> = (0..90).map(|row| view.adjacency.row(row).1.iter().sum()).collect();
         let volume: f64 = degrees.iter().sum();
-        // So small a b that no pair within reach is cut off.
+        // With such a small b, no reachable pair is removed.
         let (window, negative) = (3, 1e-9);
         let ours = compute(&view, settings(window, negative), 1).unwrap();
         let mut total = 0.0;

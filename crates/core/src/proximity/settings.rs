@@ -1,4 +1,4 @@
-//! The settings of the proximity.
+//! The settings of the proximity matrices.
 
 use manyview_base::{named, settings};
 

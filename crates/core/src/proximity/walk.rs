@@ -1,10 +1,11 @@
-//! Rows of the proximity matrix, sixteen at a time, by walking from their nodes.
+//! Rows of the proximity matrix, computed sixteen at a time by walks from their nodes.
 //!
-//! With `z_0 = vol e_i / d_i`, the column vector `z_t = (D^-1 Aᵀ) z_(t-1)` is row i of `vol P^t D^-1`, and the sums of these follow
-//! as `s_(t+1) = z_1 + (D^-1 Aᵀ) s_t` without keeping the terms apart. While few nodes are reached, a step goes out from those alone; later it gathers for every node. Both ways add the same numbers in the
-//! same order, except for zeros, so that the choice does not show in the result.
+//! With `z_0 = vol e_i / d_i`, the column vector `z_t = (D^-1 Aᵀ) z_(t-1)` is row i of `vol P^t D^-1`. The sums `s_t =
+//! z_1 + ... + z_t` are computed as `s_(t+1) = z_1 + (D^-1 Aᵀ) s_t`, without the single terms. While few nodes are
+//! reached, a step scatters from those nodes only; later it gathers for every node. Both add the same numbers in the
+//! same order, except for zeros, so the choice does not affect the result.
 //!
-//! Invariant: a row depends on the view alone, not on which rows are computed with it.
+//! Invariant: a row depends on the view only, not on which rows are computed together.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,10 +16,10 @@ use manyview_base::linalg::kernels::{add_multiple, vectorized};
 use manyview_base::linalg::{Csr, Real};
 use manyview_data::network::View;
 
-/// Rows that are computed together: one cache line of f32 for each node.
+/// Number of rows computed together: one cache line of f32 per node.
 pub const TOGETHER: usize = 16;
 
-/// What sixteen rows have in one column. Aligned, because a load that straddles two cache lines counts twice.
+/// The values of sixteen rows in one column. Aligned, because a load across two cache lines costs twice as much.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lanes<T>([T; TOGETHER]);
@@ -27,42 +28,42 @@ impl<T: Real> Lanes<T> {
     const ZERO: Self = Lanes([T::ZERO; TOGETHER]);
 }
 
-/// Going out writes where gathering only reads: it pays below this share of the edges.
+/// Scattering writes where gathering only reads: it is faster below this fraction of the edges.
 const OUTWARD_SHARE: f64 = 0.4;
 
-/// Columns that are sifted together; their lanes fit the first cache.
+/// Number of columns that are filtered together; their lanes fit the first-level cache.
 const SIFTED: usize = 256;
 
-/// What all rows of a view share.
+/// The data shared by all rows of a view.
 pub(super) struct Walk<'a, T> {
     adjacency: &'a Csr<f64>,
     /// `D^-1 Aᵀ`; rows of nodes without weight are zero.
     inward: Csr<T>,
-    /// `A D^-1`, the same by columns, where steps from few nodes can be expected.
+    /// `A D^-1`, the same by columns; only if steps from few nodes are expected.
     outward: Option<Csr<T>>,
     degrees: Vec<f64>,
     volume: f64,
     settings: Settings,
 }
 
-/// Whether sixteen rows reach few nodes in a step, judged by the average degree. Where they do not, the matrix by columns
-/// would only take memory, and most where there is most of it.
+/// Whether sixteen rows reach few nodes in a step, estimated from the average degree. Otherwise the matrix by columns
+/// would only use memory, and most of it for the largest views.
 pub fn goes_out(adjacency: &Csr<f64>) -> bool {
     let (nodes, entries) = (adjacency.rows() as f64, adjacency.entries() as f64);
     TOGETHER as f64 * entries < OUTWARD_SHARE * nodes * nodes
 }
 
-/// What a thread works in.
+/// The working memory of a thread.
 pub(super) struct Scratch<T> {
     now: Vec<Lanes<T>>,
     next: Vec<Lanes<T>>,
     /// `z_1`: node, lane and value.
     first: Vec<(u32, u8, T)>,
-    /// Nodes at which `now` may differ from zero.
+    /// Nodes where `now` may be nonzero.
     reached: NodeSet,
-    /// For each lane the columns, ascending, whose sums are above the threshold.
+    /// The columns of each lane, ascending, whose sums exceed the threshold.
     found: Vec<Vec<(u32, T)>>,
-    /// Entries of the rows at hand. Grown here and copied out, so that what is kept has no room to spare.
+    /// Entries of the current rows. They are collected here and then copied, so that the result has no unused capacity.
     indices: Vec<u32>,
     pub(super) values: Vec<T>,
 }
@@ -89,7 +90,7 @@ impl<T: Real> Scratch<T> {
         }
     }
 
-    /// Ready for other rows.
+    /// Prepares for other rows.
     pub(super) fn clear(&mut self) {
         self.indices.clear();
         self.values.clear();
@@ -112,18 +113,18 @@ impl<'a, T: Real> Walk<'a, T> {
             let row = |node| adjacency.row(node).1.iter().map(move |&weight| (weight, node));
             adjacency.with_values((0..adjacency.rows()).flat_map(row).map(share).collect())
         };
-        // A symmetric matrix is its own transpose, up to whose degree divides.
+        // A symmetric matrix is its own transpose, except for the degrees it is divided by.
         let inward = if view.directed { by_target().transpose() } else { by_source() };
         let outward = goes_out(adjacency).then(by_target);
         Walk { adjacency, inward, outward, degrees, volume, settings }
     }
 
-    /// Number of nodes.
+    /// The number of nodes.
     pub(super) fn nodes(&self) -> usize {
         self.degrees.len()
     }
 
-    /// One block of rows, and the largest `b X` in it; `None` once canceled.
+    /// One block of rows, and the largest `b X` in it; `None` if canceled.
     pub(super) fn block(
         &self,
         rows: Range<usize>,
@@ -142,8 +143,8 @@ impl<'a, T: Real> Walk<'a, T> {
         Some((Csr::new(self.nodes(), indptr, indices, values), largest))
     }
 
-    /// Appends up to [`TOGETHER`] rows to the scratch's entries and tells `ends` where each ends; the largest
-    /// `b X` among them, `None` once canceled.
+    /// Appends up to [`TOGETHER`] rows to the scratch's entries and calls `ends` with the end of each; returns the
+    /// largest `b X` among them, or `None` if canceled.
     pub(super) fn group(
         &self,
         rows: impl Iterator<Item = usize> + Clone,
@@ -209,7 +210,7 @@ impl<'a, T: Real> Walk<'a, T> {
         scratch.add_first();
     }
 
-    /// Appends a row: logarithms of what survived, and the diagonal of an isolated node where that is wanted.
+    /// Appends a row: the logarithms of the remaining sums, and the diagonal entry of an isolated node if requested.
     fn finish_row(
         &self,
         row: usize,
@@ -230,7 +231,7 @@ impl<'a, T: Real> Walk<'a, T> {
     }
 }
 
-/// `next = inward x now`: every node collects from those before it.
+/// `next = inward x now`, gathered for each node.
 #[inline(always)]
 fn gather<T: Real>(inward: &Csr<T>, now: &[Lanes<T>], next: &mut [Lanes<T>]) {
     for (node, next) in next.iter_mut().enumerate() {
@@ -243,8 +244,8 @@ fn gather<T: Real>(inward: &Csr<T>, now: &[Lanes<T>], next: &mut [Lanes<T>]) {
     }
 }
 
-/// The same from the side of the nodes that were reached, which become those reached next. They come in ascending
-/// order, as in [`gather`], so the sums are the same to the bit.
+/// The same, scattered from the reached nodes; their neighbors are the nodes reached next. Nodes are processed in
+/// ascending order, as in [`gather`], so the sums are bitwise identical.
 #[inline(always)]
 fn go_out<T: Real>(outward: &Csr<T>, now: &[Lanes<T>], next: &mut [Lanes<T>], reached: &mut NodeSet) {
     next.fill(Lanes::ZERO);
@@ -259,7 +260,7 @@ fn go_out<T: Real>(outward: &Csr<T>, now: &[Lanes<T>], next: &mut [Lanes<T>], re
     *reached = next_reached;
 }
 
-/// Sorts sums above the threshold to their lanes; returns the largest of all sums.
+/// Collects the sums above the threshold by lane; returns the largest of all sums.
 #[inline(always)]
 fn sift<T: Real>(sum: &[Lanes<T>], threshold: T, found: &mut [Vec<(u32, T)>]) -> T {
     let mut largest = [T::ZERO; TOGETHER];
@@ -273,7 +274,7 @@ fn sift<T: Real>(sum: &[Lanes<T>], threshold: T, found: &mut [Vec<(u32, T)>]) ->
             let mut kept = [(0, T::ZERO); SIFTED];
             let mut count = 0;
             for (col, sums) in sums.iter().enumerate() {
-                // Written in any case and only counted when above: no branch to miss.
+                // Always written, and counted only if above the threshold: this avoids branch mispredictions.
                 kept[count] = ((index * SIFTED + col) as u32, sums.0[lane]);
                 count += usize::from(sums.0[lane] > threshold);
             }
@@ -283,10 +284,10 @@ fn sift<T: Real>(sum: &[Lanes<T>], threshold: T, found: &mut [Vec<(u32, T)>]) ->
     largest.into_iter().fold(T::ZERO, |max, x| if x > max { x } else { max })
 }
 
-/// Nodes, one bit each.
+/// A set of nodes, one bit each.
 struct NodeSet {
     words: Vec<u64>,
-    /// Whether all nodes count as members, whatever the bits say.
+    /// Whether all nodes are members, independent of the bits.
     full: bool,
 }
 
@@ -304,7 +305,7 @@ impl NodeSet {
         self.full = true;
     }
 
-    /// Whether few enough edges leave the members for a step along those alone.
+    /// Whether the members have few enough edges for a step from them only.
     fn are_few<T: Copy>(&self, outward: &Csr<T>) -> bool {
         let most = OUTWARD_SHARE * outward.entries() as f64;
         !self.full && (self.iter().map(|node| outward.row(node).0.len()).sum::<usize>() as f64) < most
@@ -315,7 +316,7 @@ impl NodeSet {
         self.words[node as usize / 64] |= 1 << (node % 64);
     }
 
-    /// The members one by one, ascending; not for a full set.
+    /// The members in ascending order; not for a full set.
     #[inline(always)]
     fn iter(&self) -> impl Iterator<Item = usize> {
         self.words.iter().enumerate().flat_map(|(at, &word)| {
@@ -341,7 +342,7 @@ mod tests {
         assert_eq!(set.iter().count(), 0);
     }
 
-    /// Both ways of a step on the same numbers, from few nodes and from many.
+    /// Both kinds of step on the same numbers, from few nodes and from many.
     #[test]
     fn going_out_and_gathering_give_the_same_bits() {
         let nodes = 300;
