@@ -1,25 +1,25 @@
-//! Sorts the pairs of an episode: by the part of their input, then by the part of their output, then by input.
+//! Sorts the pairs of an episode by the part of their input, then by the part of their output, then by input.
 //!
-//! Negatives are dealt here too. An input that has m pairs in the episode gets b m negatives; how many fall into each
-//! part of the outputs is drawn by the parts' shares, so that whoever works on a pair of parts needs no other part, and the
-//! law of all draws together is still the whole noise law.
+//! Negatives are also distributed here. An input with m pairs in the episode gets b m negatives. The number from each
+//! part of the outputs is drawn by the parts' shares. So a task that processes a pair of parts needs no other part, and
+//! all draws together still follow the noise distribution.
 //!
-//! Invariant: pairs of one input and one part of outputs stay in the order of the blocks they come from.
+//! Invariant: pairs of one input and one part of outputs stay in the order of their blocks.
 
 use super::{Noise, Pair, Parts};
 use manyview_base::random::{Key, Stream};
 
-/// Pairs of one block as positions, sorted by the part of their input.
+/// The pairs of one block as positions, sorted by the part of their input.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
-    /// As they were made.
+    /// The pairs in the order of their creation.
     made: Vec<Pair>,
     pairs: Vec<Pair>,
     starts: Vec<usize>,
 }
 
 impl Sorted {
-    /// Makes and sorts the pairs of a block. They take the place of what was there before, whose room is used again.
+    /// Creates and sorts the pairs of a block. They replace the previous ones, whose memory is reused.
     pub(super) fn make(&mut self, fill: impl FnOnce(&mut Vec<Pair>), inputs: &Parts, outputs: &Parts) {
         let mut pairs = std::mem::take(&mut self.made);
         pairs.clear();
@@ -53,28 +53,28 @@ impl Sorted {
     }
 }
 
-/// From counts, each behind its place, to starts.
+/// Converts counts, each stored one place further, to start positions.
 fn add_up(counts: &mut [usize]) {
     for at in 1..counts.len() {
         counts[at] += counts[at - 1];
     }
 }
 
-/// What one part of the inputs has to do in an episode.
+/// The work of one part of the inputs in an episode.
 #[derive(Debug, Default)]
-pub(super) struct Sheaf {
-    /// Inputs of the part.
+pub(super) struct PairBlock {
+    /// Number of inputs of the part.
     length: usize,
-    /// Where the outputs of `part of outputs * length + input` begin.
+    /// The start of the outputs of `part of outputs * length + input`.
     starts: Vec<usize>,
-    /// Places of outputs within their parts.
+    /// Places of the outputs within their parts.
     outputs: Vec<u32>,
-    /// How many negatives each input has from each part, likewise.
+    /// The number of negatives of each input from each part, in the same order as `starts`.
     negatives: Vec<u32>,
 }
 
-impl Sheaf {
-    /// Collects the pairs of a part; takes the place of what was there before.
+impl PairBlock {
+    /// Collects the pairs of a part; replaces the previous ones.
     pub(super) fn collect(&mut self, part: usize, blocks: &[Sorted], inputs: &Parts, outputs: &Parts) {
         let (length, out_length) = (inputs.length(), outputs.length());
         let first = (part * length) as u32;
@@ -91,7 +91,7 @@ impl Sheaf {
         }
         add_up(&mut self.starts);
         let mut next = self.starts.clone();
-        self.outputs.resize(*next.last().expect("starts have an end"), 0);
+        self.outputs.resize(*next.last().expect("starts include the end"), 0);
         for pair in pairs() {
             let (list, place) = split(pair);
             self.outputs[next[list]] = place as u32;
@@ -99,7 +99,7 @@ impl Sheaf {
         }
     }
 
-    /// Deals `each` negatives for every pair. The draws of an input follow from the key and its position alone.
+    /// Draws `each` negatives per pair. The draws of an input depend only on the key and its position.
     pub(super) fn deal(&mut self, part: usize, noise: &Noise, each: usize, key: Key) {
         let (length, parts) = (self.length, (self.starts.len() - 1) / self.length);
         self.negatives.clear();
@@ -121,7 +121,7 @@ impl Sheaf {
         self.length
     }
 
-    /// Outputs that were seen with an input in a part of the outputs, and how many negatives it gets there.
+    /// The outputs seen with an input in a part of the outputs, and the number of its negatives there.
     #[inline(always)]
     pub(super) fn work(&self, out_part: usize, place: usize) -> (&[u32], usize) {
         let list = out_part * self.length + place;
@@ -152,12 +152,12 @@ mod tests {
         let mut found = Vec::new();
         let mut negatives = vec![0.0; count];
         for part in 0..count {
-            let mut sheaf = Sheaf::default();
-            sheaf.collect(part, &sorted, &parts, &parts);
-            sheaf.deal(part, &noise, 5, Key::new(3));
+            let mut pair_block = PairBlock::default();
+            pair_block.collect(part, &sorted, &parts, &parts);
+            pair_block.deal(part, &noise, 5, Key::new(3));
             for (out_part, negatives) in negatives.iter_mut().enumerate() {
-                for place in 0..sheaf.length() {
-                    let (outputs, drawn) = sheaf.work(out_part, place);
+                for place in 0..pair_block.length() {
+                    let (outputs, drawn) = pair_block.work(out_part, place);
                     *negatives += drawn as f64;
                     let input = parts.item_at(part * parts.length() + place) as u32;
                     let item = |&at: &u32| parts.item_at(out_part * parts.length() + at as usize) as u32;

@@ -1,28 +1,27 @@
-//! The law that negatives are drawn from, in two steps that together are exact: a part by its weight, then an item
-//! within the part.
+//! The distribution of negatives, sampled exactly in two steps: a part by its weight, then an item within the part.
 
 use super::Parts;
 use manyview_base::random::Stream;
 use manyview_base::sampling::Alias;
 
-/// Draws items in proportion to weights.
+/// Draws items with probabilities proportional to weights.
 #[derive(Clone, Debug)]
 pub(crate) struct Noise {
-    /// Part by weight.
+    /// The distribution of the parts.
     parts: Alias,
-    /// The share of each part.
+    /// The probability of each part.
     shares: Vec<f64>,
-    /// Place within the part; none for a part that is never drawn.
+    /// The distribution of places within each part; `None` for a part that is never drawn.
     places: Vec<Option<Alias>>,
 }
 
 impl Noise {
-    /// Weights are one per item.
+    /// Creates the distribution from one weight per item.
     ///
     /// # Panics
-    /// When a weight is negative or not finite, or all are zero.
+    /// If a weight is negative or not finite, or all are zero.
     pub(crate) fn new(parts: &Parts, weights: &[f64]) -> Self {
-        assert_eq!(parts.items(), weights.len(), "a weight for each item");
+        assert_eq!(parts.items(), weights.len(), "there must be one weight per item");
         let spread = parts.by_position(weights, 0.0);
         let by_part = || spread.chunks(parts.length());
         let totals: Vec<f64> = by_part().map(|part| part.iter().sum()).collect();
@@ -32,7 +31,7 @@ impl Noise {
         Noise { parts: Alias::new(&totals), shares, places }
     }
 
-    /// The usual law, see [`damped`].
+    /// The usual distribution, see [`damped`].
     pub(crate) fn of_counts(parts: &Parts, counts: &[f64]) -> Self {
         let weights: Vec<f64> = counts.iter().map(|&count| damped(count)).collect();
         Self::new(parts, &weights)
@@ -43,18 +42,18 @@ impl Noise {
         self.parts.draw(stream)
     }
 
-    /// The share of a part in all draws.
+    /// The probability of a part.
     pub(super) fn share(&self, part: usize) -> f64 {
         self.shares[part]
     }
 
-    /// The table of places of a part that can be drawn.
+    /// The distribution of places within a part; `None` if the part is never drawn.
     pub(super) fn places(&self, part: usize) -> Option<&Alias> {
         self.places[part].as_ref()
     }
 }
 
-/// A count to the power of 3/4. By roots, which are the same on every machine; `powf` is not.
+/// A count to the power of 3/4. Computed by square roots, which are identical on every machine, unlike `powf`.
 pub(crate) fn damped(count: f64) -> f64 {
     let root = count.sqrt();
     root * root.sqrt()
@@ -87,7 +86,10 @@ mod tests {
                 chi_square += (count - expected).powi(2) / expected;
             }
         }
-        assert!(chi_square < 82.7, "99.9% of fair draws stay below 82.7 with 47 degrees: {chi_square}");
+        assert!(
+            chi_square < 82.7,
+            "99.9% of fair samples are below 82.7 with 47 degrees of freedom: {chi_square}"
+        );
         assert!(((0..4).map(|part| noise.share(part)).sum::<f64>() - 1.0).abs() < 1e-12);
     }
 }

@@ -1,20 +1,20 @@
-//! Splits items into parts of equal size and nearly equal weight, so that threads can work on different parts.
+//! Partitions items into parts of equal size and nearly equal weight, so that threads can work on different parts.
 //!
-//! Invariant: an item has one position, `part * length + place`; parts follow from the weights alone. With one part,
-//! positions are the items' own numbers.
+//! Invariant: an item has one position, `part * length + place`; parts depend on the weights only. With one part,
+//! positions are the items' numbers.
 
-/// Items that a part has at least; fewer would spend their time on sorting pairs.
+/// Minimum number of items per part; with fewer, most of the time would be spent on sorting pairs.
 const SMALLEST: usize = 512;
 
-/// More parts let more threads work, but leave fewer pairs to each input in each.
+/// Maximum number of parts. More parts allow more threads, but leave fewer pairs per input and part.
 const MOST: usize = 16;
 
-/// Which items lie together.
+/// The partition of the items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
     /// The position of each item.
     positions: Vec<u32>,
-    /// The item at each position; `u32::MAX` where the last place of a part is empty.
+    /// The item at each position; `u32::MAX` if the last place of a part is empty.
     items: Vec<u32>,
     count: usize,
 }
@@ -26,24 +26,29 @@ impl Parts {
         Parts { positions: same.clone(), items: same, count: 1 }
     }
 
-    /// As many parts as that many items allow: a power of two, 1 below 1024 items and at most 16.
+    /// As many parts as the number of items allows: a power of two, 1 below 1024 items and at most 16.
     pub(crate) fn of(weights: &[f64]) -> Self {
         let most = (weights.len() / SMALLEST).clamp(1, MOST);
         Self::balanced(weights, 1 << most.ilog2())
     }
 
-    /// Deals items like cards, the heaviest first: in every round each part gets one, the lightest part the heaviest.
+    /// Assigns items in order of decreasing weight: in every round each part gets one item, the lightest part the
+    /// heaviest.
     ///
     /// # Panics
-    /// When the number of parts is not a power of two.
+    /// If the number of parts is not a power of two.
     pub(crate) fn balanced(weights: &[f64], count: usize) -> Self {
-        assert!(count.is_power_of_two(), "the number of parts is a power of two, got {count}");
-        assert!(u32::try_from(weights.len() + count).is_ok(), "at most 2^32 items, got {}", weights.len());
+        assert!(count.is_power_of_two(), "the number of parts must be a power of two, got {count}");
+        assert!(
+            u32::try_from(weights.len() + count).is_ok(),
+            "at most 2^32 items are supported, got {}",
+            weights.len()
+        );
         if count == 1 {
             return Self::one(weights.len());
         }
         let mut order: Vec<u32> = (0..weights.len() as u32).collect();
-        // Stable, so that equal weights are dealt in the items' order.
+        // Stable, so that items of equal weight stay in order.
         order.sort_by(|&a, &b| weights[b as usize].total_cmp(&weights[a as usize]));
         let length = weights.len().div_ceil(count);
         let (mut positions, mut items) = (vec![0; weights.len()], vec![u32::MAX; length * count]);
@@ -60,39 +65,39 @@ impl Parts {
         Parts { positions, items, count }
     }
 
-    /// Number of parts.
+    /// The number of parts.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Number of items.
+    /// The number of items.
     pub(crate) fn items(&self) -> usize {
         self.positions.len()
     }
 
-    /// Places of a part, empty ones included.
+    /// The number of places per part, including empty ones.
     pub(crate) fn length(&self) -> usize {
         self.items.len() / self.count
     }
 
-    /// Places of all parts.
+    /// The number of places of all parts.
     pub(crate) fn positions(&self) -> usize {
         self.items.len()
     }
 
-    /// Where an item is.
+    /// The position of an item.
     #[inline(always)]
     pub(crate) fn position(&self, item: usize) -> usize {
         self.positions[item] as usize
     }
 
-    /// Who is there.
+    /// The item at a position.
     #[inline(always)]
     pub(super) fn item_at(&self, position: usize) -> usize {
         self.items[position] as usize
     }
 
-    /// A value for each position, by the item that is there; `empty` where there is none.
+    /// One value per position, by the item there; `empty` if there is none.
     pub(super) fn by_position<T: Copy>(&self, values: &[T], empty: T) -> Vec<T> {
         self.items.iter().map(|&item| values.get(item as usize).copied().unwrap_or(empty)).collect()
     }
@@ -114,7 +119,7 @@ mod tests {
             let spread = parts.by_position(&weights, 0.0);
             let totals: Vec<f64> = spread.chunks(parts.length()).map(|part| part.iter().sum()).collect();
             let (low, high) = totals.iter().fold((f64::MAX, 0.0f64), |(l, h), &t| (l.min(t), h.max(t)));
-            // No rule can do better than the single heaviest item allows.
+            // No rule can do better than the heaviest single item allows.
             assert!(high - low <= weights[0], "{totals:?}");
         }
     }

@@ -1,17 +1,17 @@
-//! The logistic function for several numbers at once, exact to a few units in the last place.
+//! The logistic function for several numbers, accurate to a few units in the last place.
 //!
-//! No table and no cut-off: a table that ends at 6, as in word2vec, gives no gradient at all to pairs beyond.
+//! Without a table or cutoff: a table that ends at 6, as in word2vec, gives no gradient to pairs beyond it.
 
 use manyview_base::linalg::Real;
 
-/// `1 / (1 + e^-z)` of each.
+/// `1 / (1 + e^-z)` of each number.
 #[inline(always)]
 pub(super) fn sigmoid<const N: usize>(z: [f32; N]) -> [f32; N] {
     let mut found = z;
-    // A plain loop: closures over arrays are not always inlined, and then know nothing of wide vectors.
+    // A plain loop: closures over arrays are not always inlined, and are then compiled without wide vectors.
     for x in &mut found {
-        // Beyond 87 the answer would no longer be a normal number. By its full name: `f32` has an `exp` of its own, which
-        // differs from machine to machine.
+        // Beyond 87 the result would not be a normal number. `Real::exp` is written in full because `f32::exp` differs
+        // between machines.
         *x = 1.0 / (1.0 + Real::exp((-*x).clamp(-87.0, 87.0)));
     }
     found

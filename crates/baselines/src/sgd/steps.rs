@@ -1,24 +1,24 @@
-//! The steps of an input with outputs of one part: which rows are taken together, and where negatives come from.
+//! The steps of an input with outputs of one part: which rows are processed together, and the source of negatives.
 
 use super::{Noise, Target, update};
 use manyview_base::random::{Key, Stream, unit_f64};
 use manyview_base::sampling::Alias;
 
-/// Draws after which a negative that must not be the positive is given up: there may be no other.
+/// Maximum number of draws of a negative that must not be the positive, since there may be no other item.
 const MOST_DRAWS: usize = 16;
 
-/// What becomes of a negative that is the positive of its pair.
+/// The treatment of a negative that equals the positive of its pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clash {
-    /// Left out, as in word2vec.
+    /// Omitted, as in word2vec.
     Skip,
     /// Drawn again.
     Redraw,
-    /// A negative like any other, as in LINE.
+    /// Used like any other negative, as in LINE.
     Keep,
 }
 
-/// Where negatives come from, how many for each pair, and what happens to those that are none.
+/// The distribution of negatives, their number per pair, and the treatment of clashes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Negatives<'a> {
     pub(crate) noise: &'a Noise,
@@ -28,9 +28,9 @@ pub(crate) struct Negatives<'a> {
 
 /// The rows that a bucket works on.
 pub(super) enum Rows<'a> {
-    /// Inputs, outputs.
+    /// Separate inputs and outputs.
     Apart(&'a mut [f32], &'a mut [f32]),
-    /// Both are the same part of one table.
+    /// Inputs and outputs are the same part of one table.
     Same(&'a mut [f32]),
 }
 
@@ -51,7 +51,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The output that must not be touched while an input is worked on.
+    /// The output that must not be changed while an input is processed.
     #[inline(always)]
     pub(super) fn own(&self, input: usize) -> Option<u32> {
         match self {
@@ -66,7 +66,7 @@ pub(super) struct Steps<'a> {
     pub(super) each: usize,
     clash: Clash,
     places: Option<&'a Alias>,
-    /// The chance that a draw in this part stands for one that a pair made from all parts.
+    /// The probability that a draw from this part represents one that a pair made from all parts.
     share: f64,
     stream: Stream,
     pub(super) x: Vec<f32>,
@@ -89,7 +89,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Spreads negatives evenly over the pairs of an input; where they are too many for that, the rest get steps of their own.
+    /// Distributes negatives evenly over the pairs of an input; if there are too many, the rest get separate steps.
     #[inline(always)]
     pub(super) fn of_input(
         &mut self,
@@ -136,10 +136,10 @@ impl<'a> Steps<'a> {
         update(&mut self.x, outputs, &self.targets, rate, &mut self.error);
     }
 
-    /// A negative, unless it is the positive and must not be.
+    /// Draws a negative; `None` if it is the positive and must not be.
     ///
-    /// A draw from this part alone meets the positive more often than one from all parts would, by one over the part's
-    /// share; so only that share of the meetings counts.
+    /// A draw from this part equals the positive more often than one from all parts would, by the inverse of the part's
+    /// share; so only that share of the clashes counts.
     #[inline(always)]
     fn draw(&mut self, places: &Alias, positive: Option<u32>) -> Option<u32> {
         let row = places.draw(&mut self.stream) as u32;

@@ -1,19 +1,19 @@
-//! Vectors, one row for each item, laid out by [`Parts`].
+//! Vectors, one row per item, in the layout of [`Parts`].
 //!
-//! Invariant: rows are padded with zeros to a multiple of [`LANES`] and begin at a cache line. Padding stays zero: an
-//! update adds multiples of other rows.
+//! Invariant: rows are padded with zeros to a multiple of [`LANES`] and are aligned to cache lines. Padding stays zero,
+//! because updates add multiples of other rows.
 
 use super::Parts;
 use manyview_base::linalg::Aligned;
 use manyview_base::random::{Key, unit_f64};
 
-/// Numbers that a loop takes at once: a cache line, and one vector of AVX-512.
+/// Numbers processed together: a cache line, and one vector of AVX-512.
 pub(super) const LANES: usize = 16;
 
-/// The rows of a part; none when somebody has taken them to work on them.
-pub(super) type Taken<'a> = Option<&'a mut [f32]>;
+/// The rows of a part; `None` while a task works on them.
+pub(super) type PartRows<'a> = Option<&'a mut [f32]>;
 
-/// Vectors of items.
+/// The vectors of items.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     dim: usize,
@@ -23,13 +23,13 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// All zeros.
+    /// A table of zeros.
     pub(crate) fn zeros(parts: Parts, dim: usize) -> Self {
         let stride = dim.next_multiple_of(LANES);
         Table { dim, stride, data: Aligned::zeros(parts.positions() * stride), parts }
     }
 
-    /// Uniform between -1/2 and 1/2, divided by the dimension. The numbers of an item do not depend on the parts.
+    /// Uniform between -1/2 and 1/2, divided by the dimension. The values of an item do not depend on the parts.
     pub(crate) fn random(parts: Parts, dim: usize, key: Key) -> Self {
         let mut table = Self::zeros(parts, dim);
         for item in 0..table.parts.items() {
@@ -41,12 +41,12 @@ impl Table {
         table
     }
 
-    /// Length of a row without padding.
+    /// The length of a row without padding.
     pub(crate) fn dim(&self) -> usize {
         self.dim
     }
 
-    /// Length of a row with padding.
+    /// The length of a row with padding.
     pub(crate) fn stride(&self) -> usize {
         self.stride
     }
@@ -60,23 +60,23 @@ impl Table {
         &self.data[self.parts.position(item) * self.stride..][..self.dim]
     }
 
-    /// The vector of an item, to be written.
+    /// The vector of an item, mutable.
     pub(crate) fn row_mut(&mut self, item: usize) -> &mut [f32] {
         &mut self.data[self.parts.position(item) * self.stride..][..self.dim]
     }
 
-    /// All rows in the order of positions, with their padding.
+    /// All rows in the order of positions, with padding.
     pub(crate) fn padded_mut(&mut self) -> &mut [f32] {
         &mut self.data
     }
 
-    /// Its parts, and the rows of each with their padding.
-    pub(super) fn by_part(&mut self) -> (&Parts, Vec<Taken<'_>>) {
+    /// The parts, and the rows of each with padding.
+    pub(super) fn by_part(&mut self) -> (&Parts, Vec<PartRows<'_>>) {
         let length = self.parts.length() * self.stride;
         (&self.parts, self.data.chunks_exact_mut(length).map(Some).collect())
     }
 
-    /// All vectors in the order of items, without padding; zeros for items that `keep` does not want.
+    /// All vectors in the order of items, without padding; zeros for items for which `keep` is false.
     pub(crate) fn to_vec(&self, keep: impl Fn(usize) -> bool) -> Vec<f32> {
         let mut vectors = vec![0.0; self.parts.items() * self.dim];
         for (item, vector) in vectors.chunks_exact_mut(self.dim).enumerate() {

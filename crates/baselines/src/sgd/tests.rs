@@ -1,4 +1,4 @@
-//! Training as a whole: the optimum that it finds, and that it finds the same bits on any number of threads.
+//! Tests of whole trainings: the optimum, and bitwise identical results for any number of threads.
 
 use super::*;
 use manyview_base::error::{Error, Result};
@@ -8,7 +8,7 @@ use manyview_base::sampling::Alias;
 
 const ITEMS: usize = 16;
 
-/// The chance of each pair, and of each output as noise.
+/// The probability of each pair, and of each output as noise.
 struct Law {
     pairs: Vec<f64>,
     noise: Vec<f64>,
@@ -35,7 +35,7 @@ impl Law {
         self.pairs[i * ITEMS..][..ITEMS].iter().sum()
     }
 
-    /// How often (i, j) is a negative, for each pair and negative.
+    /// The probability that (i, j) is a negative, per pair and negative.
     fn negative(&self, i: usize, j: usize, clash: Clash) -> f64 {
         let pair = |k: usize| self.pairs[i * ITEMS + k];
         match clash {
@@ -48,7 +48,7 @@ impl Law {
         }
     }
 
-    /// Pairs drawn from it.
+    /// Pairs drawn from the distribution.
     fn corpus(&self, blocks: usize) -> Corpus<impl Fn(usize, &mut Vec<Pair>) + Sync + use<>> {
         let table = Alias::new(&self.pairs);
         let fill = move |block: usize, pairs: &mut Vec<Pair>| {
@@ -70,7 +70,7 @@ struct Case {
     one_table: bool,
 }
 
-/// Input and output vectors after training, and the shares that were told.
+/// Input and output vectors after training, and the reported progress.
 fn run(case: &Case) -> (Table, Table, Vec<f64>) {
     let law = Law::new();
     let parts = Parts::balanced(&law.noise, case.parts);
@@ -96,7 +96,7 @@ fn run(case: &Case) -> (Table, Table, Vec<f64>) {
     (inputs, outputs, told)
 }
 
-/// Where the gradient of all pairs vanishes: `x_i y_j = log(chance of the pair / (b chance as a negative))`.
+/// The gradient over all pairs is zero at `x_i y_j = log(chance of the pair / (b chance as a negative))`.
 #[test]
 fn products_go_to_the_optimum_for_any_number_of_parts() {
     let law = Law::new();
@@ -136,7 +136,7 @@ fn threads_change_no_bit_and_shares_rise() {
     }
 }
 
-/// In one table items of a group come together, and no item is trained against itself.
+/// In one table, items of a group become similar, and no item is trained against itself.
 #[test]
 fn one_table_finds_the_groups() {
     for parts in [1, 4] {
@@ -171,7 +171,7 @@ fn breaking_ends_the_training() {
     }
 }
 
-/// The hierarchical softmax alone finds the chance of each output given the input.
+/// The hierarchical softmax alone finds the probability of each output given the input.
 #[test]
 fn the_tree_learns_the_chances_themselves() {
     let law = Law::new();

@@ -1,18 +1,18 @@
-//! Huffman's tree, for the hierarchical softmax: an item is a leaf, and its chance is that of the turns on the way to it.
+//! Huffman's tree, for the hierarchical softmax: an item is a leaf, and its probability is that of the path to it.
 //!
 //! ```text
-//! P(j | i) = product over inner nodes t on the way to j of s(x_i y_t) or 1 - s(x_i y_t)
+//! P(j | i) = product over inner nodes t on the path to j of s(x_i y_t) or 1 - s(x_i y_t)
 //! ```
 //!
-//! Frequent items lie near the root, so the mean way is as short as a tree allows. The chances of all leaves add up
-//! to 1. The outputs are the inner nodes, one fewer than items.
+//! Frequent items are near the root, so the mean path length is minimal. The probabilities of all leaves sum to 1. The
+//! outputs are the inner nodes, one fewer than items.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Target;
 
-/// The way to each item.
+/// The path to each item.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     starts: Vec<usize>,
@@ -20,7 +20,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The tree for these counts, in time `n log n`. Equal counts are joined in the items' order.
+    /// The tree for these counts, in time `n log n`. Equal counts are merged in the order of the items.
     pub(crate) fn new(counts: &[u64]) -> Self {
         let items = counts.len();
         let whole = (2 * items).saturating_sub(1);
@@ -28,7 +28,7 @@ impl Tree {
         let mut heap: BinaryHeap<Reverse<(u64, usize)>> =
             counts.iter().enumerate().map(|(item, &count)| Reverse((count, item))).collect();
         for inner in items..whole {
-            let mut lightest = || heap.pop().expect("two trees are left to join").0;
+            let mut lightest = || heap.pop().expect("at least two trees are left").0;
             let (less, more) = (lightest(), lightest());
             (parents[less.1], parents[more.1]) = (inner as u32, inner as u32);
             turns[less.1] = 1.0;
@@ -49,12 +49,12 @@ impl Tree {
         Tree { starts, targets }
     }
 
-    /// Number of inner nodes: rows of the output table.
+    /// The number of inner nodes, which are the rows of the output table.
     pub(crate) fn inner(&self) -> usize {
         (self.starts.len() - 1).saturating_sub(1)
     }
 
-    /// The inner nodes on the way to an item, from the root, and which turn is taken at each.
+    /// The inner nodes on the path to an item, from the root, and the direction taken at each.
     pub(crate) fn way(&self, item: usize) -> &[Target] {
         &self.targets[self.starts[item]..self.starts[item + 1]]
     }
@@ -89,6 +89,6 @@ mod tests {
         let tree = Tree::new(&[1, 1, 2, 4, 8, 16]);
         let lengths: Vec<usize> = (0..6).map(|item| tree.way(item).len()).collect();
         assert_eq!(lengths, [5, 5, 4, 3, 2, 1]);
-        assert!((0..6).all(|item| tree.way(item)[0].row == 4), "the root is made last");
+        assert!((0..6).all(|item| tree.way(item)[0].row == 4), "the root is created last");
     }
 }

@@ -1,27 +1,27 @@
-//! One step: an input vector x against a few output vectors y, each with the answer that is wanted.
+//! One step: an input vector x against a few output vectors y, each with its label.
 //!
 //! ```text
-//! g_v = rate (label_v - s(x y_v)),   x += sum_v g_v y_v,   y_v += g_v x,   all of the old x and y on the right
+//! g_v = rate (label_v - s(x y_v)),   x += sum_v g_v y_v,   y_v += g_v x,   with the old x and y on the right
 //! ```
 //!
-//! Rows that differ are taken together: a single pass for all inner products and a single pass for all changes, so each
-//! number is stored once. A row that comes twice in a step must see its own first change, as in word2vec; such steps
-//! go row by row.
+//! Distinct rows are processed together: one pass for all inner products and one pass for all changes, so each number
+//! is stored once. A row that occurs twice in a step must use its own first change, as in word2vec; such steps are
+//! processed row by row.
 
 use super::sigmoid::sigmoid;
 use super::table::LANES;
 
-/// An output vector, and the answer wanted of it: 1 for what was seen, 0 for what was not.
+/// An output vector and its label: 1 if it was seen, 0 otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Target {
     pub(crate) row: u32,
     pub(crate) label: f32,
 }
 
-/// Rows that are taken together at most.
+/// Maximum number of rows processed together.
 const MOST: usize = 8;
 
-/// Calls `$run` with the number of targets as a constant; false when there are more than [`MOST`].
+/// Calls `$run` with the number of targets as a constant; false if there are more than [`MOST`].
 macro_rules! by_number {
     ($targets:expr, |$count:ident| $run:expr) => {
         by_number!(@pick $targets, $count, $run, 1 2 3 4 5 6 7 8)
@@ -35,7 +35,7 @@ macro_rules! by_number {
     };
 }
 
-/// Takes a step. `x` is padded, `outputs` are padded rows one after the other, `error` is room for a row.
+/// Makes a step. `x` is padded, `outputs` are consecutive padded rows, `error` is scratch memory for a row.
 #[inline(always)]
 pub(crate) fn update(x: &mut [f32], outputs: &mut [f32], targets: &[Target], rate: f32, error: &mut [f32]) {
     if !by_number!(targets, |COUNT| together::<COUNT, false>(x, error, outputs, targets, rate)) {
@@ -46,7 +46,7 @@ pub(crate) fn update(x: &mut [f32], outputs: &mut [f32], targets: &[Target], rat
     }
 }
 
-/// Takes a step of the outputs alone; what x would have got is in `error`.
+/// Makes a step of the outputs only; the change of x is written to `error`.
 #[inline(always)]
 pub(crate) fn update_outputs(
     x: &mut [f32],
@@ -63,8 +63,8 @@ pub(crate) fn update_outputs(
     }
 }
 
-/// All rows in two passes; false, and nothing done, when a row comes twice. The sum of errors is added to x, or with
-/// `KEEP` to `error`.
+/// All rows in two passes; returns false, without changes, if a row occurs twice. The sum of errors is added to x, or
+/// with `KEEP` to `error`.
 #[inline(always)]
 fn together<const N: usize, const KEEP: bool>(
     x: &mut [f32],
@@ -75,7 +75,7 @@ fn together<const N: usize, const KEEP: bool>(
 ) -> bool {
     let x = x.as_chunks_mut::<LANES>().0;
     let length = x.len();
-    let targets: &[Target; N] = targets.try_into().expect("counted by the caller");
+    let targets: &[Target; N] = targets.try_into().expect("the caller passes N targets");
     let places = std::array::from_fn(|which| {
         let row = targets[which].row as usize;
         row * length..(row + 1) * length
@@ -94,7 +94,7 @@ fn together<const N: usize, const KEEP: bool>(
     true
 }
 
-/// Inner products of x with each row; zeros behind them.
+/// Inner products of x with each row, followed by zeros.
 #[inline(always)]
 fn products<const N: usize>(x: &[[f32; LANES]], rows: &[&mut [[f32; LANES]]; N]) -> [f32; MOST] {
     let mut sums = [[0.0; LANES]; N];
@@ -112,10 +112,10 @@ fn add_products(sums: &mut [f32; LANES], a: &[f32; LANES], b: &[f32; LANES]) {
     *sums = std::array::from_fn(|lane| old[lane] + a[lane] * b[lane]);
 }
 
-/// The sum of all lanes of each, halving their number each time; zeros behind them.
+/// The sum of all lanes of each, halving their number each time; followed by zeros.
 ///
-/// A function of its own: where the compiler sees how lanes are summed, it lays its vectors across the sums already in
-/// the loop that fills them, and spends its time on shuffling.
+/// A separate function: if the compiler saw how lanes are summed, it would vectorize across the sums in the loop that
+/// fills them, and spend its time on shuffles.
 #[inline(never)]
 fn totals<const N: usize>(sums: &[[f32; LANES]; N]) -> [f32; MOST] {
     let mut totals = [0.0; MOST];
@@ -127,7 +127,7 @@ fn totals<const N: usize>(sums: &[[f32; LANES]; N]) -> [f32; MOST] {
     totals
 }
 
-/// In one place of all rows: adds `step x` to each, and returns the sum of `step y` over the old ones.
+/// At one place of all rows: adds `step x` to each, and returns the sum of `step y` over the old values.
 #[inline(always)]
 fn change<const N: usize>(
     rows: &mut [&mut [[f32; LANES]]; N],
@@ -144,7 +144,7 @@ fn change<const N: usize>(
     sum
 }
 
-/// The same for rows that may come again; the sum of errors is added to `error`.
+/// The same for rows that may occur again; the sum of errors is added to `error`.
 #[inline(always)]
 fn row_by_row(x: &[f32], outputs: &mut [f32], targets: &[Target], rate: f32, error: &mut [f32]) {
     let stride = x.len();
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// The slope of `f` in one place, by differences.
+    /// The derivative of `f` at one place, by differences.
     fn slope(f: impl Fn(&[f64]) -> f64, at: &[f32], place: usize) -> f64 {
         let ([mut up, mut down], h) = ([wide(at), wide(at)], 1e-5);
         up[place] += h;

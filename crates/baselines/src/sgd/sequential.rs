@@ -1,7 +1,8 @@
-//! The plain algorithm: pair after pair in the order of the corpus, on one thread. Only the pairs are made on all.
+//! The sequential algorithm: pair after pair in the order of the corpus, on one thread. Only the creation of pairs uses
+//! all threads.
 //!
-//! For small networks, and for the hierarchical softmax: the root of its tree is on every way, so steps cannot be told
-//! apart by their outputs.
+//! For small networks, and for the hierarchical softmax: the root of its tree is on every path, so steps cannot be
+//! separated by their outputs.
 
 use std::ops::Range;
 
@@ -13,13 +14,13 @@ use super::{After, Corpus, Fill, Pair, Table, Tables, Training, Tree, update};
 use manyview_base::error::Result;
 use manyview_base::linalg::kernels::vectorized;
 
-/// Pairs that are made ahead.
+/// Number of pairs created in advance.
 const AHEAD: f64 = 65_536.0;
 
 /// Trains on some blocks of a corpus, as [`train`](super::train()) does, with tables of one part.
 ///
-/// A tree adds the step of the hierarchical softmax, on a table of its own, before that of the negatives; with a count of
-/// 0 negatives, there is only the former.
+/// With a tree, each pair first makes a step of the hierarchical softmax on a separate table, followed by the step of
+/// the negatives; with 0 negatives, only the former.
 pub(crate) fn train_in_order<F: Fn(usize, &mut Vec<Pair>) + Sync>(
     tables: &mut Tables<'_>,
     tree: Option<(&Tree, &mut Table)>,
@@ -61,7 +62,7 @@ fn in_order(
     watch(blocks.end as f64 / corpus.blocks as f64)
 }
 
-/// One block.
+/// The training of one block.
 struct InOrder<'a> {
     training: &'a Training<'a>,
     rate: f32,
