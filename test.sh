@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# All tests, on a fresh Debian-like machine with Rust and Python: installs what is missing, then checks formatting,
-# lints, documentation, the Rust tests, ranks over MPI, our files with NumPy, SciPy and scikit-learn, the report in a browser,
-# the Python package, and the README's commands.
+# Runs all tests, on a fresh Debian-like machine with Rust and Python: installs what is missing, then checks formatting,
+# lints, documentation, the Rust tests, ranks over MPI, our files with NumPy, SciPy and scikit-learn, the pages in a browser,
+# layers, packages, the Python package, and the commands of README and docs with their output. Prints the time of each step.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-step() { printf '\n== %s\n' "$*"; }
+began=$SECONDS
+step() {
+  printf '(%s s)\n\n== %s\n' "$((SECONDS - began))" "$*"
+  began=$SECONDS
+}
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Installs Debian packages when it may, else says which ones are wanted.
+# Installs Debian packages if allowed, otherwise says which ones are needed.
 need_packages() {
   if have apt-get && [ "$(id -u)" = 0 ]; then
     apt-get install -y -q "$@" >/dev/null 2>&1 || { apt-get update -q >/dev/null && apt-get install -y -q "$@" >/dev/null; }
@@ -49,24 +53,26 @@ step "tests"
 cargo test --workspace --exclude manyview-mpi --exclude manyview-python --locked --quiet
 
 step "several ranks over MPI"
-# In a shell of its own: need_packages ends it where it may not install, and the other tests go on.
+# In a subshell: need_packages exits where it may not install, and the other tests continue.
 have_mpi() { have mpicc && have mpirun && [ -n "$(find /usr/lib /usr/local/lib -name 'libclang*.so*' -print -quit 2>/dev/null)" ]; }
 have_mpi || (need_packages openmpi-bin libopenmpi-dev libclang-dev clang) || true
 if have_mpi; then
   mpirun --version | head -n 1
   crates/mpi/test.sh
 else
-  printf '\n*** skipped: no MPI (mpicc, mpirun) or no libclang here; nothing was tested on several ranks ***\n\n'
+  printf '\n*** skipped: no MPI (mpicc, mpirun) or no libclang; nothing was tested on several ranks ***\n\n'
 fi
 
-step "the release build; our files in NumPy, SciPy and scikit-learn, our report in a browser"
+step "the release build"
+cargo build --release --locked
+
+step "our files in NumPy, SciPy and scikit-learn, the pages in a browser, layers, docs and packages"
 have_browser() { have chromium || have chromium-browser || have google-chrome; }
 have_browser || (need_packages --no-install-recommends chromium) || true
-have_browser || printf '\n*** skipped: no Chromium here; the report was not looked at in a browser ***\n\n'
-cargo build --release --locked
+have_browser || printf '\n*** skipped: no Chromium; the pages were not tested in a browser ***\n\n'
 "$venv/bin/python" -m unittest discover -s tests -v 2>&1
 
-step "the Python package, from a wheel in an environment of its own"
+step "the Python package, from a wheel in its own environment"
 python_venv=target/python-venv
 python3 -m venv --clear "$python_venv"
 "$python_venv/bin/python" -m pip install --quiet --disable-pip-version-check "./python[test]"
@@ -75,4 +81,4 @@ python3 -m venv --clear "$python_venv"
 step "the shell blocks of README and docs"
 python3 docs/check_readme.py target/release
 
-printf '\nall tests passed\n'
+printf '(%s s)\n\nall tests passed in %s s\n' "$((SECONDS - began))" "$SECONDS"

@@ -18,10 +18,12 @@ use manyview::comm::Local;
 use manyview::nmf::{Solver, StopRule};
 use manyview::proximity::Isolated;
 use manyview::io::read_npy;
-use manyview::linalg::{Csr, Dense, Tiles, svd};
+use manyview::linalg::{Csr, Dense, Tiles};
+use manyview_base::linalg::svd;
 use manyview::nmf::{self, Start, Target};
 use manyview::parallel::Pool;
-use manyview::{Network, proximity, residual};
+use manyview::{Network, proximity};
+use manyview_core::residual;
 use serde_json::json;
 
 use matrix::{random_factor, read_npz, squared_norm, squared_norm_of_image, squared_norm_of_sum};

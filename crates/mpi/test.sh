@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
-# The tests that need MPI: collectives and whole runs on 1 to 4 ranks, bad inputs, killed ranks, Ctrl-C. Ranks may
-# outnumber cores; all run on this machine. Leaves the binary in target/mpi/manyview.
+# The tests that need MPI: collectives and whole runs on 1 to 4 ranks, bad inputs, killed ranks, Ctrl-C. There may be more
+# ranks than cores; all run on this machine. Leaves the binary in target/mpi/manyview. The test profile is used because its
+# crates are built already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 cargo clippy --package manyview-mpi --package manyview-cli --features manyview-cli/mpi --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --package manyview-mpi --no-deps --document-private-items --locked --quiet
-cargo build --release --locked --features mpi
+cargo build --locked --package manyview-cli --features mpi --target-dir target
 mkdir -p target/mpi
-cp target/release/manyview target/mpi/manyview
-cargo build --release --locked --package manyview-mpi --example collectives
+cp target/debug/manyview target/mpi/manyview
+cargo build --locked --package manyview-mpi --example collectives --target-dir target
 
-# Open MPI has to be told that ranks may outnumber cores; MPICH does not know the word.
+# Open MPI needs an option to run more ranks than cores; MPICH does not have it.
 oversubscribe=
 if mpirun --version 2>&1 | grep -q "Open MPI"; then oversubscribe=--oversubscribe; fi
 for ranks in 1 2 3 4; do
-  timeout 60 mpirun $oversubscribe -n "$ranks" target/release/examples/collectives
+  timeout 60 mpirun $oversubscribe -n "$ranks" target/debug/examples/collectives
 done
 python3 crates/mpi/test_ranks.py target/mpi/manyview 2>&1

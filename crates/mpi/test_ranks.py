@@ -161,7 +161,7 @@ class Ranks(unittest.TestCase):
         (self.folder / "bad.tsv").write_text("a\tb\t1\nb\tc\tmuch\n")
         self.fails(3, "embed --view x=bad.tsv -o never", 1, "error: bad.tsv:2")
         self.fails(3, "embed nowhere -o never", 1, "no such file or folder")
-        self.fails(3, "embed net --negative 100000 -o never", 1, "says nothing with")
+        self.fails(3, "embed net --negative 100000 -o never", 1, "has an empty proximity matrix")
         self.fails(3, "embed net --dim 2 -o never", 2, "dim = 2 is too small")
         self.fails(3, "embed net --no-such-flag -o never", 2, "unexpected argument")
         self.fails(3, "embed --view x=- -o never", 2, "standard input reaches one rank")

@@ -1,8 +1,8 @@
 //! BoostNE and NMF-con: MNMF without consensus stages, on one view at a time.
 //!
-//! BoostNE factorizes `M` greedily, `R^1 = M`, `R^(l+1) = max(R^l - U^l V^l, 0)`, and concatenates the U^l: MNMF with one
-//! view and no consensus stage. NMF-con factorizes every `M_k` once and concatenates the U_k, `dim` columns per view: K
-//! times the columns of other methods. With one stage, BoostNE and NMF-con are the same.
+//! BoostNE factorizes `M` greedily, `R^1 = M`, `R^(l+1) = max(R^l - U^l V^l, 0)`, and concatenates the U^l: MNMF with
+//! one view and no consensus stage. NMF-con factorizes every `M_k` once and concatenates the U_k, `dim` columns per
+//! view: K times the columns of other methods. With one stage, BoostNE and NMF-con are the same.
 
 use std::ops::ControlFlow;
 
@@ -55,8 +55,8 @@ settings! {
         solver: Solver = Solver::Hals;
         /// The maximum number of iterations per factorization.
         max_iter: usize = 200 => at_least(1.0).hint("the usual choice is 200");
-        /// The tolerance: a factorization has converged when an iteration lowers its objective by less than this share of
-        /// it.
+        /// The tolerance: a factorization has converged when an iteration lowers its objective by less than this share
+        /// of it.
         tol: f64 = 1e-4 => at_least(0.0).hint("the usual choice is 0.0001");
         /// The scale of the columns of the embedding.
         scale: Scale = Scale::Balanced;
@@ -86,14 +86,14 @@ impl Nmf {
         let mnmf = Mnmf { solver, max_iter, tol, scale, init, ..base };
         let alone = task.network.only(view);
         let mut observer = |now: &Progress<'_>| {
-            let told = match now {
+            let reported = match now {
                 Progress::Working { done, .. } => task.tell("proximity", PROXIMITY * done),
                 Progress::Iteration { done, .. } => {
                     task.tell("factors", PROXIMITY + (1.0 - PROXIMITY) * done)
                 }
                 _ => Ok(()),
             };
-            if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if reported.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let found = mnmf.run(&mut Task::new(&alone, dim, seed, pool, None, &mut observer))?;
         Ok(Found { vectors: found.vectors, warnings: found.warnings, ..Found::default() })

@@ -1,11 +1,11 @@
 //! What PTE, MTNE-C and MVE share: edges of views as training pairs, and turns of views.
 //!
 //! Edges are drawn in proportion to their weights; an undirected edge is used in both directions. The original programs
-//! change the view with every edge. Here each turn of a view trains on many edges, so that threads can share the work. A
-//! turn has at most 1/32 of the samples of a view.
+//! change the view with every edge. Here each turn of a view trains on many edges, so that threads can share the work.
+//! A turn has at most 1/32 of the samples of a view.
 //!
-//! Invariant: the edges of a block follow from the key of the view and the number of the block. Methods take the views in
-//! the order of their names, so the order in which views are given does not affect the result.
+//! Invariant: the edges of a block follow from the key of the view and the number of the block. Methods take the views
+//! in the order of their names, so the order in which views are given does not affect the result.
 
 use std::ops::Range;
 
@@ -28,7 +28,8 @@ const TURN: usize = 1 << 18;
 const LEAST_TURNS: usize = 32;
 
 /// The default number of edges to train on, per node. Of 1,000, 2,500, 5,000 and 10,000 this one has the best scores on
-/// networks of 71 to 11,185 nodes. The usual 300 million for all networks turn the vectors of small networks into noise.
+/// networks of 71 to 11,185 nodes. The usual 300 million for all networks turn the vectors of small networks into
+/// noise.
 const SAMPLES_PER_NODE: usize = 2500;
 
 /// The largest number of samples that is accepted.
@@ -51,24 +52,25 @@ pub(super) fn by_name<'a>(task: &Task<'a, '_>) -> Vec<(usize, &'a View)> {
     views
 }
 
-/// The sum of the weights of each node's edges in a view: leaving and incoming, which are the same in undirected views.
+/// The total weights of each node's outgoing and incoming edges in a view; they are the same if it is undirected.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    pub(super) leaving: Vec<f64>,
-    pub(super) coming: Vec<f64>,
+    pub(super) outgoing: Vec<f64>,
+    pub(super) incoming: Vec<f64>,
 }
 
 impl Weights {
     pub(super) fn of(view: &View) -> Self {
-        let (mut leaving, mut coming) = (vec![0.0; view.adjacency.rows()], vec![0.0; view.adjacency.rows()]);
-        for (node, leaving) in leaving.iter_mut().enumerate() {
+        let (mut outgoing, mut incoming) =
+            (vec![0.0; view.adjacency.rows()], vec![0.0; view.adjacency.rows()]);
+        for (node, outgoing) in outgoing.iter_mut().enumerate() {
             let (others, values) = view.adjacency.row(node);
             for (&other, &weight) in others.iter().zip(values) {
-                *leaving += weight;
-                coming[other as usize] += weight;
+                *outgoing += weight;
+                incoming[other as usize] += weight;
             }
         }
-        Weights { leaving, coming }
+        Weights { outgoing, incoming }
     }
 }
 
@@ -94,8 +96,8 @@ impl<'a> Edges<'a> {
         Edges { adjacency, table: Alias::new(adjacency.values()), sources, key }
     }
 
-    /// Returns the pairs of `starts` walks of `depth` steps: the first node with each later one. The first step of a walk
-    /// is an edge that is drawn by weight.
+    /// Returns the pairs of `starts` walks of `depth` steps: the first node with each later one. The first step of a
+    /// walk is an edge that is drawn by weight.
     pub(super) fn corpus(
         &self,
         starts: usize,
@@ -243,9 +245,9 @@ mod tests {
     #[test]
     fn weights_are_sums_of_both_sides() {
         let network = network();
-        let Weights { leaving, coming } = Weights::of(&network.views()[0]);
-        assert_eq!(leaving, coming, "the view is undirected");
+        let Weights { outgoing, incoming } = Weights::of(&network.views()[0]);
+        assert_eq!(outgoing, incoming, "the view is undirected");
         let total: f64 = network.views()[0].adjacency.values().iter().sum();
-        assert!((leaving.iter().sum::<f64>() - total).abs() < 1e-9);
+        assert!((outgoing.iter().sum::<f64>() - total).abs() < 1e-9);
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Internal: it may change in any release. Use the crate `manyview`.
 //!
-//! Each method has a file with a struct of settings, declared by [`settings!`](manyview_base::settings!), that implements
-//! [`Method`](manyview_core::method::Method). The preset `default` is the struct's `Default`. The preset `paper` has the
-//! settings of the paper of MNMF, or those of the method's own paper where that one does not give them.
+//! Each method has a file with a struct of settings, declared by [`settings!`](manyview_base::settings!), that
+//! implements [`Method`](manyview_core::method::Method). The preset `default` is the struct's `Default`. The preset
+//! `paper` has the settings of the paper of MNMF, or those of the method's own paper where that one does not give them.
 //!
-//! DeepWalk, NetMF, BoostNE and NMF-con embed one view at a time. They run on each view and concatenate the results: `dim`
-//! columns per view.
+//! DeepWalk, NetMF, BoostNE and NMF-con embed one view at a time. They run on each view and concatenate the results:
+//! `dim` columns per view.
 //!
 //! Invariant: vectors follow from the network, the settings and the seed; not from the number of threads, nor from the
 //! order of views in methods that treat all views the same.

@@ -92,8 +92,8 @@ pub fn usual_paths(views: usize) -> Vec<Vec<usize>> {
 }
 
 /// Returns all paths that have no view twice, short paths first. Walks repeat the path, and follow edges in both
-/// directions, so a path that is a rotation or the reverse of another one is left out: 3 paths for two views, 7 for three,
-/// 218 for six.
+/// directions, so a path that is a rotation or the reverse of another one is left out: 3 paths for two views, 7 for
+/// three, 218 for six.
 ///
 /// The number grows like the number of permutations of the views: 556,069 for ten.
 pub fn all_paths(views: usize) -> Vec<Vec<usize>> {
@@ -105,8 +105,8 @@ pub fn all_paths(views: usize) -> Vec<Vec<usize>> {
     found
 }
 
-/// Adds the paths that begin with `path`. Of all rotations, only the one that begins with its smallest view is added; of
-/// both directions, the one whose second view is smaller than its last.
+/// Adds the paths that begin with `path`. Of all rotations, only the one that begins with its smallest view is added;
+/// of both directions, the one whose second view is smaller than its last.
 fn extend(path: &mut Vec<usize>, views: usize, found: &mut Vec<Vec<usize>>) {
     if path.len() <= 2 || path[1] < path[path.len() - 1] {
         found.push(path.clone());

@@ -1,17 +1,20 @@
 //! MTNE-C, reconstructed: node i has the vector `[c_i; u_i^k]` in view k: a common part, and a part of this view alone.
 //!
-//! Neither the program nor the equations of the original (Xu, Wei, Cao and Yu, "Multi-task network embedding", 2017) were
-//! available, only its abstract: embeddings of each network, learned together through an embedding that all networks share.
-//! This is a bilinear model of that: the score of (i, j) in view k is `s = c_i c_j + u_i^k u_j^k`, and the loss is
+//! Neither the program nor the equations of the original (Xu, Wei, Cao and Yu, "Multi-task network embedding", 2017)
+//! were available, only its abstract: embeddings of each network, learned together through an embedding that all
+//! networks share. This is a bilinear model of that: the score of (i, j) in view k is `s = c_i c_j + u_i^k u_j^k`, and
+//! the loss is
 //!
 //! ```text
 //! - sum_k sum_(i,j) in E_k w_ij (log sigmoid(s_ij) + sum_v log sigmoid(-s_iv)) + decay / 2 (|C|^2 + sum_k |U^k|^2)
 //! ```
 //!
 //! with b negative samples v, drawn by degree^0.75 as in LINE. In the second order the right-hand vectors are contexts,
-//! which also have a common part and a part of the view. Tables of results should call the method "MTNE-C (reconstructed)".
+//! which also have a common part and a part of the view. Tables of results should call the method "MTNE-C
+//! (reconstructed)".
 //!
-//! Invariant: with one view this is LINE with the same number of columns; without common columns it is LINE on each view.
+//! Invariant: with one view this is LINE with the same number of columns; without common columns it is LINE on each
+//! view.
 
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Warning, WarningKind, option_value};
@@ -33,15 +36,15 @@ const RECONSTRUCTED: &str =
 settings! {
     /// Settings of MTNE-C, a reconstruction whose original settings are not known.
     pub struct MtneC {
-        /// The number of columns of the embedding. With V views, each view has 1 / (V + 1) of them, rounded down; the rest
-        /// are common.
+        /// The number of columns of the embedding. With V views, each view has 1 / (V + 1) of them, rounded down; the
+        /// rest are common.
         dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
         /// The number of edges to train on, of all views together.
         samples: Option<usize> = None
             => at_least(1.0).at_most(MOST_SAMPLES).absent("2,500 per node").hint("the usual choice is 2,500 per node");
         /// The number of negative samples per edge.
         negative: usize = 5 => at_least(1.0).at_most(1000.0).hint("the usual choice is 5");
-        /// The initial learning rate; it decreases linearly.
+        /// The initial learning rate; it decreases linearly to 1/10,000 of this.
         rate: f64 = 0.025 => above(0.0).at_most(1.0).hint("the usual choice is 0.025");
         /// The order of LINE: 1 scores nodes against nodes, 2 scores nodes against contexts.
         order: usize = 1 => at_least(1.0).at_most(2.0).hint("the default is 1");
@@ -170,7 +173,7 @@ struct Trained<'a> {
 
 impl Trained<'_> {
     fn has(&self, node: usize) -> bool {
-        self.weights.leaving[node] > 0.0 || self.weights.coming[node] > 0.0
+        self.weights.outgoing[node] > 0.0 || self.weights.incoming[node] > 0.0
     }
 }
 
@@ -195,7 +198,7 @@ impl MtneC {
     ) -> Vec<Trained<'a>> {
         let weights: Vec<Weights> = views.iter().map(|(_, view)| Weights::of(view)).collect();
         let mut sums = vec![0.0; task.network.nodes().len()];
-        weights.iter().for_each(|weights| add_shares(&mut sums, &weights.leaving));
+        weights.iter().for_each(|weights| add_shares(&mut sums, &weights.outgoing));
         let parts = Parts::of(&sums);
         let of_view = |(&(place, view), weights): (&(usize, &'a View), Weights)| {
             let own = task.view_key("own", &view.name);
@@ -210,7 +213,7 @@ impl MtneC {
         let (views, pool) = (by_name(task), task.pool);
         let mut trained = self.start(task, &views, widths);
         let noise_of =
-            |view: &Trained<'_>| Noise::of_counts(view.vectors.table.parts(), &view.weights.coming);
+            |view: &Trained<'_>| Noise::of_counts(view.vectors.table.parts(), &view.weights.incoming);
         let noises: Vec<Noise> = trained.iter().map(noise_of).collect();
         let keys: Vec<Key> = views.iter().map(|(_, view)| task.view_key("edges", &view.name)).collect();
         let all: Vec<Edges<'_>> =

@@ -1,8 +1,8 @@
 //! NetMF, and two simple ways to use it on several views.
 //!
 //! NetMF approximates `M = log(max(X, 1))` of a view by its leading singular vectors, `M ~ U S Vᵀ`, and embeds nodes as
-//! `U S^(1/2)`. `netmf-sum` factorizes the sum of the matrices of all views; `netmf-concat` divides the columns among the
-//! views and concatenates their embeddings.
+//! `U S^(1/2)`. `netmf-sum` factorizes the sum of the matrices of all views; `netmf-concat` divides the columns among
+//! the views and concatenates their embeddings.
 //!
 //! Invariant: vectors follow from the matrices alone, not from the seed; the entry of the largest magnitude in each
 //! column is positive. Columns beyond the rank are zero.
@@ -103,8 +103,8 @@ fn embed(matrices: &[&Tiles<f32>], iterations: usize, task: &mut Task<'_, '_>) -
     };
     let pool = task.pool;
     let found = pool.run_watched(work, &mut || {
-        let told = task.tell("singular vectors", f64::from_bits(done.load(Ordering::Relaxed)));
-        if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        let reported = task.tell("singular vectors", f64::from_bits(done.load(Ordering::Relaxed)));
+        if reported.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     Ok(scaled(&found.ok_or(Error::Interrupted)?))
 }
@@ -289,8 +289,8 @@ mod tests {
                 assert_eq!(&found.row(row)[part.columns.clone()], alone.row(row));
             }
         }
-        let told = try_fit(&concat(2), &network).unwrap_err().to_string();
-        assert!(told.contains("dim = 2 is too small for 3 views"), "{told}");
+        let message = try_fit(&concat(2), &network).unwrap_err().to_string();
+        assert!(message.contains("dim = 2 is too small for 3 views"), "{message}");
     }
 
     #[test]

@@ -19,8 +19,8 @@ pub(crate) fn of_paper() -> Settings {
 pub(crate) fn of_view(settings: Settings, view: &View, task: &mut Task<'_, '_>) -> Result<Tiles<f32>> {
     let (nodes, pool) = (view.adjacency.rows(), task.pool);
     let found = row_blocks::<f32>(view, settings, 0..nodes, pool, &mut |done| {
-        let told = task.tell("proximity", done as f64 / nodes.max(1) as f64);
-        if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        let reported = task.tell("proximity", done as f64 / nodes.max(1) as f64);
+        if reported.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     let matrix = pool.run(|| Tiles::from_blocks(nodes, nodes, found.blocks));
     if matrix.entries() == 0 {

@@ -1,9 +1,9 @@
 //! PTE: the source of an edge predicts its target; each node has one target vector for all views.
 //!
-//! `L = - sum_k sum_(u,v) in E_k w_uv log p_k(v | u)`, `p_k(v | u) ~ exp(c_u x_v)`: second-order LINE on every view, where
-//! all views share the table x, which is the embedding. Negative samples of a view are drawn by the weight of the nodes'
-//! incoming edges in the view, to the power of 3/4; a sample that is the target itself is skipped. Every view trains on
-//! the same number of edges, whatever its size.
+//! `L = - sum_k sum_(u,v) in E_k w_uv log p_k(v | u)`, `p_k(v | u) ~ exp(c_u x_v)`: second-order LINE on every view,
+//! where all views share the table x, which is the embedding. Negative samples of a view are drawn by the weight of the
+//! nodes' incoming edges in the view, to the power of 3/4; a sample that is the target itself is skipped. Every view
+//! trains on the same number of edges, whatever its size.
 //!
 //! After Tang, Qu and Mei (2015), without their network of labels: unsupervised.
 
@@ -26,7 +26,7 @@ settings! {
             => at_least(1.0).at_most(MOST_SAMPLES).absent("2,500 per node").hint("the usual choice is 2,500 per node");
         /// The number of negative samples per edge.
         negative: usize = 5 => at_least(1.0).at_most(1000.0).hint("the usual choice is 5");
-        /// The initial learning rate; it decreases linearly.
+        /// The initial learning rate; it decreases linearly to 1/10,000 of this.
         rate: f64 = 0.025 => above(0.0).at_most(1.0).hint("the usual choice is 0.025");
         /// Whether views share the source vectors of nodes.
         sources: Sources = Sources::Shared;
@@ -58,7 +58,7 @@ impl Method for Pte {
 
     fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let trained = self.train(task)?;
-        let keep = |node: usize| trained.coming[node] > 0.0;
+        let keep = |node: usize| trained.incoming[node] > 0.0;
         Ok(Found { vectors: trained.targets.to_vec(keep), ..Found::default() })
     }
 }
@@ -69,7 +69,7 @@ struct Trained {
     #[cfg_attr(not(test), expect(dead_code, reason = "only tests read the source vectors"))]
     sources: Vec<Table>,
     /// The weight of the incoming edges of each node in all views; each view counts the same.
-    coming: Vec<f64>,
+    incoming: Vec<f64>,
 }
 
 impl Pte {
@@ -86,14 +86,14 @@ impl Pte {
     fn train(&self, task: &mut Task<'_, '_>) -> Result<Trained> {
         let (views, nodes, pool) = (by_name(task), task.network.nodes().len(), task.pool);
         let weights: Vec<Weights> = views.iter().map(|(_, view)| Weights::of(view)).collect();
-        let (mut leaving, mut coming) = (vec![0.0; nodes], vec![0.0; nodes]);
+        let (mut outgoing, mut incoming) = (vec![0.0; nodes], vec![0.0; nodes]);
         for weights in &weights {
-            add_shares(&mut leaving, &weights.leaving);
-            add_shares(&mut coming, &weights.coming);
+            add_shares(&mut outgoing, &weights.outgoing);
+            add_shares(&mut incoming, &weights.incoming);
         }
-        let (source_parts, target_parts) = (Parts::of(&leaving), Parts::of(&coming));
+        let (source_parts, target_parts) = (Parts::of(&outgoing), Parts::of(&incoming));
         let noises: Vec<Noise> =
-            weights.iter().map(|weights| Noise::of_counts(&target_parts, &weights.coming)).collect();
+            weights.iter().map(|weights| Noise::of_counts(&target_parts, &weights.incoming)).collect();
         let mut targets = Table::random(target_parts, task.dim, task.key("targets"));
         let mut sources: Vec<Table> = match self.sources {
             Sources::Shared => vec![Table::random(source_parts, task.dim, task.key("sources"))],
@@ -122,7 +122,7 @@ impl Pte {
                 train(&mut tables, corpus, turns.blocks(view, turn), &training, &|_, _, _| (), watch)?;
             }
         }
-        Ok(Trained { targets, sources, coming })
+        Ok(Trained { targets, sources, incoming })
     }
 }
 
@@ -156,8 +156,8 @@ mod tests {
         builder.build().unwrap()
     }
 
-    /// The gradient vanishes where `c_u x_v = log(w_uv Q / (b (d_u - w_uv) q_v))`, with `q_v = d_v^0.75` and Q their sum;
-    /// `d_u - w_uv`, because a negative that is the target is skipped.
+    /// The gradient vanishes where `c_u x_v = log(w_uv Q / (b (d_u - w_uv) q_v))`, with `q_v = d_v^0.75` and Q their
+    /// sum; `d_u - w_uv`, because a negative that is the target is skipped.
     #[test]
     fn products_go_to_the_optimum() {
         let settings = Pte {
@@ -170,7 +170,7 @@ mod tests {
         let network = complete(1);
         let found = trained(&network, 8, &settings);
         let adjacency = &network.views()[0].adjacency;
-        let degrees = Weights::of(&network.views()[0]).leaving;
+        let degrees = Weights::of(&network.views()[0]).outgoing;
         let noise: Vec<f64> = degrees.iter().map(|degree| degree.powf(0.75)).collect();
         let whole: f64 = noise.iter().sum();
         for (u, degree) in degrees.iter().enumerate() {
@@ -194,7 +194,7 @@ mod tests {
         let task = Task::new(&network, 8, 5, &pool, None, &mut go_on);
         let key = task.view_key("edges", &network.views()[0].name);
         let parts = Parts::one(40);
-        let noise = Noise::of_counts(&parts, &Weights::of(&network.views()[0]).coming);
+        let noise = Noise::of_counts(&parts, &Weights::of(&network.views()[0]).incoming);
         let mut vectors = Table::random(parts.clone(), 8, task.key("sources"));
         let mut contexts = Table::random(parts, 8, task.key("targets"));
         let drawn = Edges::new(&network.views()[0], key.with(0));

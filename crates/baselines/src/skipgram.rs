@@ -1,7 +1,8 @@
 //! Skip-gram on walks: which nodes of a walk form pairs, and the vectors that are trained on these pairs.
 //!
 //! A node forms pairs with the nodes at most w steps before and after it. With a dynamic window, w is drawn from 1 to T
-//! for every position of every walk, so a pair t steps apart is kept with probability `(T - t + 1) / T`; otherwise w = T.
+//! for every position of every walk, so a pair t steps apart is kept with probability `(T - t + 1) / T`; otherwise w =
+//! T.
 
 use manyview_base::error::{Error, Result};
 use manyview_base::message::option_value;
@@ -158,8 +159,8 @@ impl SkipGram {
     }
 }
 
-/// Returns, for each node, the probability that a position in a walk is kept: `sqrt(s / f) + s / f`, where f is the node's
-/// share of all positions.
+/// Returns, for each node, the probability that a position in a walk is kept: `sqrt(s / f) + s / f`, where f is the
+/// node's share of all positions.
 fn kept(counts: &[u64], subsample: f64) -> Vec<f64> {
     let total = counts.iter().sum::<u64>() as f64;
     let chance = |&count: &u64| {
@@ -180,7 +181,7 @@ mod tests {
         SkipGram { walks: 1, window: 4, ..SkipGram::default() }
     }
 
-    /// How many pairs of a walk of all different nodes are t apart, over many walks.
+    /// Counts the pairs that are t steps apart in many walks of distinct nodes.
     fn distances(settings: &SkipGram, length: u32, walks: usize) -> Vec<f64> {
         let nodes: Vec<u32> = (0..length).collect();
         let (mut found, mut pairs) = (vec![0.0; settings.window + 1], Vec::new());
@@ -203,7 +204,7 @@ mod tests {
                 let whole = (2 * (length as usize - t) * walks) as f64;
                 let chance = if dynamic_window { (4 - t + 1) as f64 / 4.0 } else { 1.0 };
                 let error = (chance * (1.0 - chance) / whole).sqrt();
-                // Pairs of one place are drawn together, so the error is up to twice that of single draws.
+                // The pairs of one position depend on one draw, so the error is up to twice that of independent draws.
                 assert!((found / whole - chance).abs() <= 10.0 * error, "{t}: {}", found / whole);
                 mean += chance * whole / walks as f64;
             }
@@ -247,7 +248,7 @@ mod tests {
         assert!(first.len() < pairs.len() / 2);
     }
 
-    /// With room for all of it and noise in proportion to counts, products go to the logarithm of DeepWalk's matrix,
+    /// With enough columns and noise in proportion to counts, products converge to the logarithm of DeepWalk's matrix,
     /// `X = vol / (b T) (P + ... + P^T) D^-1`.
     #[test]
     fn products_go_to_the_logarithm_of_the_deepwalk_matrix() {
@@ -300,7 +301,7 @@ mod tests {
             for j in 0..nodes {
                 let x = volume / (negative * window) as f64 * sum[j] / degrees[j];
                 let found: f32 = inputs.row(i).iter().zip(outputs.row(j)).map(|(x, y)| x * y).sum();
-                // Pairs that never meet go to minus infinity, each as far as it has come.
+                // The products of pairs that never occur decrease without bound.
                 if x > 0.02 {
                     pairs.push((x.ln(), f64::from(found)));
                 }
@@ -320,7 +321,7 @@ mod tests {
     #[test]
     fn senseless_settings_are_refused_by_name() {
         let base = SkipGram::default;
-        for (settings, told) in [
+        for (settings, expected) in [
             (SkipGram { walks: 0, ..base() }, "walks = 0"),
             (SkipGram { length: 1, ..base() }, "length = 1"),
             (SkipGram { window: 0, ..base() }, "window = 0"),
@@ -331,7 +332,7 @@ mod tests {
             (SkipGram { subsample: 1.0, ..base() }, "subsample = 1"),
         ] {
             let message = settings.check().unwrap_err().to_string();
-            assert!(message.starts_with(told), "{message}");
+            assert!(message.starts_with(expected), "{message}");
         }
         SkipGram { negative: 0, softmax: Softmax::Hierarchical, ..base() }.check().unwrap();
     }

@@ -113,6 +113,12 @@ impl<M: Method> AnyMethod for Quick<M> {
 
     fn check_settings(&self) {
         let name = self.name;
+        for preset in [Preset::Default, Preset::Paper] {
+            println!(
+                "PRESET {name} {preset:?} {}",
+                serde_json::to_value(PresetDump(&M::of_preset(preset).unwrap())).unwrap()
+            );
+        }
         let paper = M::of_preset(Preset::Paper).unwrap();
         paper.check().unwrap();
         assert_eq!(M::of_preset(Preset::Default), Some(M::default()), "{name}");
@@ -137,6 +143,61 @@ impl<M: Method> AnyMethod for Quick<M> {
 fn fingerprint(fit: &Fit) -> u64 {
     let bytes = fit.embedding.values().iter().flat_map(|value| value.to_bits().to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The fingerprints with the small settings of [`methods`] over the presets `default` and `paper`.
+const GOLDEN: [(&str, [u64; 2]); 13] = [
+    ("deepwalk", [0x6d75_ce4f_e8a1_1d46, 0x6d75_ce4f_e8a1_1d46]),
+    ("netmf", [0x7edf_d72d_cb22_8c77, 0x7edf_d72d_cb22_8c77]),
+    ("boostne", [0x8aff_4427_9035_221d, 0xe732_002a_1fc5_cad7]),
+    ("pte", [0x6962_d3c4_24ee_3c45, 0x6962_d3c4_24ee_3c45]),
+    ("metapath2vec", [0x3177_7dd5_8c39_a7ce, 0x3177_7dd5_8c39_a7ce]),
+    ("nmf-con", [0x0603_05f7_57fb_befd, 0xd85a_b528_a054_976d]),
+    ("mne", [0x1086_d81b_5ae2_06c3, 0x1086_d81b_5ae2_06c3]),
+    ("multinmf", [0x1d46_b075_76e0_f2f4, 0x1d46_b075_76e0_f2f4]),
+    ("tucker", [0x7b23_343f_7e33_fc5f, 0x115c_f619_ce56_0fa2]),
+    ("mtne-c", [0x98ff_3477_04af_74f2, 0x98ff_3477_04af_74f2]),
+    ("mve", [0x69b9_ef9a_3f56_ce27, 0x3a67_f8e0_ec86_19b7]),
+    ("netmf-sum", [0x2558_fba5_5e7e_7442, 0x2558_fba5_5e7e_7442]),
+    ("netmf-concat", [0x4d0f_cbf3_ae7d_3d41, 0x4d0f_cbf3_ae7d_3d41]),
+];
+
+/// Users compare results across machines. Whoever changes these numbers changes every result of a method, and must say
+/// so in the CHANGELOG.
+#[test]
+fn the_bits_of_each_method_never_change() {
+    let network = network();
+    let pairs = network.nodes().iter().enumerate().filter(|(row, _)| row % 3 == 0);
+    let pairs = pairs.map(|(row, id)| (id, format!("{}", row % 4)));
+    let labels = Labels::from_pairs(network.nodes().iter(), pairs).unwrap();
+    for (method, (name, expected)) in methods().iter().zip(GOLDEN) {
+        assert_eq!(method.name(), name);
+        let found = [Preset::Default, Preset::Paper]
+            .map(|preset| method.fingerprint(preset, &json!({}), &labels, &network));
+        assert_eq!(found, expected, "{name}: {found:#018x?}");
+    }
+    for (name, values, expected) in [
+        ("netmf", json!({"factor": "nmf"}), 0x2244_6409_6811_8684),
+        ("deepwalk", json!({"softmax": "both", "subsample": 0.01, "weighted": true}), 0xd7ac_ac18_ecd4_95d1),
+        ("deepwalk", json!({"epochs": 2, "softmax": "hierarchical"}), 0x3ec8_fb6a_b384_d783),
+        ("metapath2vec", json!({"dead_end": "skip", "metapath": ["view2", "view1"]}), 0xa6c2_7792_8184_c2ed),
+        ("mne", json!({"joint": true}), 0xeebc_e449_151a_bf1a),
+        ("multinmf", json!({"guard": 1e-10}), 0xbb41_e4a9_0aec_fa93),
+        ("tucker", json!({"decay": 0.9, "reverse": true, "smoothing_by": "epsilon"}), 0xdfe9_e1f0_fbf9_03bd),
+        ("pte", json!({"sources": "per-view"}), 0xf9ba_3038_d5ce_9a5d),
+        ("mtne-c", json!({"by_edges": true, "give": "mean", "order": 2}), 0xa1ec_74e2_878b_7fde),
+        (
+            "mve",
+            json!({"pairs": "edges", "depth": 2, "noise": "view", "by_votes": true, "attention": true, "labeled": 10}),
+            0x5e11_4b0e_018c_a574,
+        ),
+        ("mve", json!({"attention": true, "feature": "concat", "loss": "square"}), 0xca55_068c_f69f_df27),
+    ] {
+        let methods = methods();
+        let method = methods.iter().find(|method| method.name() == name).unwrap();
+        let found = method.fingerprint(Preset::Default, &values, &labels, &network);
+        assert_eq!(found, expected, "{name} with {values}: {found:#018x}");
+    }
 }
 
 #[test]
@@ -233,6 +294,17 @@ fn nmf_con_is_boostne_with_one_stage() {
 }
 
 #[test]
+fn blocks_of_nmf_con_depend_on_their_view_alone() {
+    let network = network();
+    let settings = NmfCon { dim: 5, ..NmfCon::default() };
+    let all = fit(&settings, &network).embedding;
+    for (view, part) in all.parts().iter().enumerate() {
+        let alone = fit(&settings, &network.only(view)).embedding;
+        assert!((0..all.rows()).all(|row| &all.row(row)[part.columns.clone()] == alone.row(row)));
+    }
+}
+
+#[test]
 fn memory_follows_from_the_proximity() {
     let settings = NetMf { dim: 2, ..NetMf::default() };
     let like = settings.memory_like(3).unwrap();
@@ -240,4 +312,13 @@ fn memory_follows_from_the_proximity() {
     like.mnmf.check().unwrap();
     assert!(!NetMfSum::default().memory_like(3).unwrap().each_view);
     assert!(DeepWalk::default().memory_like(3).is_none());
+}
+
+struct PresetDump<'a, M>(&'a M);
+impl<M: Method> serde::Serialize for PresetDump<'_, M> {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let map: serde_json::Map<String, Value> =
+            self.0.describe().into_iter().map(|x| (x.name.to_owned(), x.default)).collect();
+        serde::Serialize::serialize(&map, s)
+    }
 }

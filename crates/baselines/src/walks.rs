@@ -1,10 +1,10 @@
 //! Random walks, generated when they are needed and never stored together.
 //!
-//! Step t of a walk follows an edge of view `t mod m`; with one view these are the walks of DeepWalk. Each edge of a node
-//! is chosen with the same probability, or in proportion to its weight.
+//! Step t of a walk follows an edge of view `t mod m`; with one view these are the walks of DeepWalk. Each edge of a
+//! node is chosen with the same probability, or in proportion to its weight.
 //!
-//! Invariant: a walk follows from its number and the key alone, so walks can be generated in any order, by any thread, and
-//! again in the next epoch.
+//! Invariant: a walk follows from its number and the key alone, so walks can be generated in any order, by any thread,
+//! and again in the next epoch.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -153,8 +153,8 @@ impl<'a> Walks<'a> {
         None
     }
 
-    /// Counts how often each node is in the walks. They are generated an additional time for this, which is cheap compared
-    /// with training.
+    /// Counts how often each node is in the walks. They are generated an additional time for this, which is cheap
+    /// compared with training.
     pub(super) fn counts(&self, pool: &Pool, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<u64>> {
         // Sums of integers do not depend on their order, so threads can share the counters.
         let counts: Vec<AtomicU64> = (0..self.path[0].adjacency.rows()).map(|_| AtomicU64::new(0)).collect();
@@ -208,15 +208,11 @@ mod tests {
 
     /// Returns a matrix from its dense rows.
     pub(super) fn matrix(rows: &[&[f64]]) -> Csr<f64> {
-        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-        for row in rows {
-            for (col, &weight) in row.iter().enumerate().filter(|entry| *entry.1 > 0.0) {
-                indices.push(col as u32);
-                values.push(weight);
-            }
-            indptr.push(indices.len());
-        }
-        Csr::new(rows[0].len(), indptr, indices, values)
+        let entries = rows.iter().enumerate().flat_map(|(at, row)| {
+            let filled = row.iter().enumerate().filter(|entry| *entry.1 > 0.0);
+            filled.map(move |(col, &weight)| (at, col, weight))
+        });
+        Csr::from_triplets(rows.len(), rows[0].len(), entries)
     }
 
     fn walks<'a>(

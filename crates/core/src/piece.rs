@@ -1,7 +1,7 @@
-//! What one factorization adds to a fit: all that is needed to do it again without computing it again.
+//! What one factorization adds to a fit: everything that is needed to apply it again without computing it.
 //!
-//! A stage is one piece (consensus) or one for each view (unique). Applying the pieces of the stages that are done
-//! to the proximity matrices gives the residuals, bit for bit; so pieces are what checkpoints hold.
+//! A stage is one piece (consensus) or one per view (unique). Applying the pieces of finished stages to the proximity
+//! matrices gives the residuals, bit for bit; so pieces are what checkpoints store.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -11,35 +11,35 @@ use crate::mnmf::{Consensus, Scale};
 use crate::nmf::Factors;
 use manyview_base::linalg::Dense;
 
-/// One factorization, found and not yet taken away from its views.
+/// One factorization, not yet subtracted from its views.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    /// The views it was found in.
+    /// The views that were factorized.
     pub views: Vec<usize>,
-    /// How, in a consensus stage.
+    /// The kind of consensus stage, if it is one.
     pub consensus: Option<Consensus>,
     /// Its columns of the embedding.
     pub columns: Range<usize>,
-    /// U as the solver left it, this rank's rows.
+    /// U as the solver returned it, the rows of this rank.
     pub u: Dense<f32>,
-    /// A V for each view, or one for all; transposed.
+    /// A V per view, or one for all views; transposed.
     pub v_t: Vec<Dense<f32>>,
-    /// Each view loses `scale U V`.
+    /// `scale U V` is subtracted from each view.
     pub scales: Vec<f64>,
     /// The weight of each view.
     pub weights: Vec<f64>,
-    /// What U's columns are multiplied with in the embedding.
+    /// The factors of the columns of U in the embedding.
     pub column_scales: Vec<f64>,
-    /// Iterations it took.
+    /// The number of iterations.
     pub iterations: usize,
     /// Whether it converged before `max_iter`.
     pub converged: bool,
-    /// Time it took to find.
+    /// Wall time of the factorization.
     pub seconds: f64,
 }
 
 impl Piece {
-    /// Makes a piece of factors: each view has its own V and loses `U V`.
+    /// A piece from factors: each view has its own V, and `U V` is subtracted from it.
     pub(crate) fn new(
         views: &[usize],
         columns: Range<usize>,
@@ -70,9 +70,9 @@ impl Piece {
     }
 }
 
-/// What each column of U is multiplied with, given the norms of U's columns and of the rows of each V_k.
+/// The factor of each column of U, given the norms of the columns of U and of the rows of each V_k.
 ///
-/// A column without a counterpart in any V says nothing and becomes 0.
+/// A column without a counterpart in any V explains nothing and becomes 0.
 fn column_scales(u_norms: &[f64], v_norms: &[Vec<f64>], scale: Scale) -> Vec<f64> {
     let views = v_norms.len() as f64;
     let of_column = |(column, &u_norm): (usize, &f64)| {

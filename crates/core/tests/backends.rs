@@ -141,7 +141,7 @@ fn ranks_with_different_networks_are_refused() {
         fit_watched(&config, network, comm, None, &mut |_| ControlFlow::Continue(()))
     });
     for result in results {
-        assert!(result.unwrap_err().to_string().contains("rank 1 has read another network"));
+        assert!(result.unwrap_err().to_string().contains("rank 1 has read a different network"));
     }
 }
 

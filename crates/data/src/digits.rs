@@ -15,15 +15,15 @@ pub const CREDIT: &str =
 
 /// The views in alphabetical order, as if read from a folder.
 const VIEWS: [(&str, &[u8]); 6] = [
-    ("fourier", include_bytes!("../../../data/digits/fourier.tsv.gz")),
-    ("karhunen", include_bytes!("../../../data/digits/karhunen.tsv.gz")),
-    ("morphology", include_bytes!("../../../data/digits/morphology.tsv.gz")),
-    ("pixel", include_bytes!("../../../data/digits/pixel.tsv.gz")),
-    ("profile", include_bytes!("../../../data/digits/profile.tsv.gz")),
-    ("zernike", include_bytes!("../../../data/digits/zernike.tsv.gz")),
+    ("fourier", include_bytes!("../digits/fourier.tsv.gz")),
+    ("karhunen", include_bytes!("../digits/karhunen.tsv.gz")),
+    ("morphology", include_bytes!("../digits/morphology.tsv.gz")),
+    ("pixel", include_bytes!("../digits/pixel.tsv.gz")),
+    ("profile", include_bytes!("../digits/profile.tsv.gz")),
+    ("zernike", include_bytes!("../digits/zernike.tsv.gz")),
 ];
-const NODES: &str = include_str!("../../../data/digits/nodes.txt");
-const LABELS: &str = include_str!("../../../data/digits/labels.tsv");
+const NODES: &str = include_str!("../digits/nodes.txt");
+const LABELS: &str = include_str!("../digits/labels.tsv");
 
 /// Returns the built-in network, built on all cores.
 ///

@@ -2,6 +2,7 @@
 //!
 //! Internal: it may change in any release. Use the crate `manyview`.
 
+#[cfg(feature = "digits")]
 pub mod digits;
 pub mod embedding;
 pub mod explain;

@@ -10,29 +10,29 @@
 //! M_k = log(max(X_k, 1)),   X_k = vol / (b T) * (P + P^2 + ... + P^T) D^-1
 //! ```
 //!
-//! Pairs that meet less than b times as often as chance vanish, so `M_k` is sparse. It is then explained stage by
-//! stage, where each stage works on what the stages before it left over:
+//! Pairs that meet less than b times as often as by chance are dropped, so `M_k` is sparse. It is then explained in stages,
+//! each of which works on the residual of the previous ones:
 //!
 //! ```text
 //! R_k = M_k
 //! for each stage:
-//!     consensus:  find U, V_k >= 0 with R_k ~ U V_k for all views at once
-//!     unique:     find U_k, V_k >= 0 with R_k ~ U_k V_k for each view alone
+//!     consensus:  find U, V_k >= 0 with R_k ~ U V_k for all views together
+//!     unique:     find U_k, V_k >= 0 with R_k ~ U_k V_k for each view separately
 //!     R_k = max(R_k - U V_k, 0)
 //! embedding = all U side by side
 //! ```
 //!
-//! The first stages are consensus: what the views have in common. The others are unique: what one
-//! view says alone. [`Embedding::parts`] tells which columns came from which stage and view. A clipped residual
-//! has no entry where `M_k` has none, so no dense `n x n` matrix is ever formed. The result has the same bits for
-//! any number of threads. `docs/method.md` in the repository states every detail.
+//! The first stages are consensus stages, which find what the views have in common; the others are unique stages, which find
+//! what is specific to a view. [`Embedding::parts`] shows which columns belong to which stage and view. A clipped residual
+//! has no entry where `M_k` has none, so no dense `n x n` matrix is ever formed. The result has the same bits for any number
+//! of threads. `docs/method.md` in the repository describes every detail.
 //!
 //! ```
-//! use manyview::config::Kind;
-//! use manyview::{Config, digits};
+//! use manyview::embedding::Kind;
+//! use manyview::{Mnmf, digits};
 //!
 //! let network = digits::network()?; // 2,000 handwritten digits, six views
-//! let fit = Config { dim: 16, stages: 2, max_iter: 5, ..Config::default() }.fit(&network)?;
+//! let fit = Mnmf { dim: 16, stages: 2, max_iter: 5, ..Mnmf::default() }.fit(&network)?;
 //! assert_eq!((fit.embedding.rows(), fit.embedding.dim()), (2000, 16));
 //!
 //! let first = &fit.embedding.parts()[0];
@@ -41,31 +41,43 @@
 //! # Ok::<(), manyview::Error>(())
 //! ```
 //!
+//! [`Model`] runs any method with a seed, a number of threads, labels, ranks, checkpoints and an observer of its progress.
 //! The modules, from input to output:
 //!
-//! - [`network`]: node ids and one adjacency matrix per view; [`io`] reads and writes files, [`digits`] is a
-//!   network built in, [`generate`] makes planted ones;
-//! - [`config`]: the settings, [`Config`], and the stages that follow from them;
-//! - [`mod@proximity`]: `A_k` to `M_k`; [`residual`]: what a stage leaves over;
-//! - [`estimate`]: what a fit will need, before it runs;
-//! - [`nmf`]: one stage, as a factorization of several matrices with a common left factor;
-//! - [`stages`]: the whole method, [`Config::fit`], and the record of a run; [`embedding`]: its result;
-//! - [`methods`]: the methods it is compared with;
-//! - [`overlap`], [`summary`]: what views are like, and how far they agree;
-//! - [`explain`], [`neighbors`], [`layout`]: which views a vector comes from, who is near whom, and a picture;
-//! - [`evaluate`]: how good vectors are, of this method or any other;
-//! - [`linalg`], [`parallel`], [`comm`], [`memory`]: matrices, threads, ranks, the process's memory;
-//! - [`error`]: the one error type.
+//! - [`network`]: node ids and one adjacency matrix per view; [`io`]: reading and writing files; `digits` (with the feature
+//!   of that name): a built-in network; [`generate`]: networks with planted communities; [`labels`]: classes of nodes;
+//! - [`mnmf`]: the settings of MNMF and the stages that follow from them; [`methods`]: the methods it is compared with;
+//!   [`settings`], [`preset`]: how settings describe themselves;
+//! - [`mod@proximity`]: `A_k` to `M_k`; [`nmf`]: one factorization of several matrices with a common left factor;
+//! - [`method`]: what a fit returns and reports; [`estimate`]: the memory and time it needs; [`checkpoint`]: resuming it;
+//!   [`comm`]: running it on several ranks;
+//! - [`embedding`], [`result`]: vectors, and the folder they are saved to;
+//! - [`explain`], [`neighbors`], [`layout`], [`evaluate`]: what can be done with vectors of any method;
+//! - [`mod@compare`]: all methods on one network, as tables;
+//! - [`overlap`], [`summary`]: how views differ;
+//! - [`error`], [`message`]: what went wrong, in the notation of the front end; [`linalg`], [`parallel`], [`memory`]:
+//!   matrices, threads and the memory of the process.
 
+pub mod compare;
 mod model;
 
 pub use manyview_analysis::{evaluate, layout, neighbors};
-pub use manyview_base::{error, linalg, memory, message, parallel, settings};
+pub use manyview_base::{error, memory, message, parallel};
 pub use manyview_baselines as methods;
-pub use manyview_core::{
-    checkpoint, comm, estimate, method, mnmf, nmf, preset, proximity, residual, result, stages, summary,
-};
-pub use manyview_data::{digits, embedding, explain, generate, io, labels, network, overlap};
+pub use manyview_core::{checkpoint, comm, estimate, method, mnmf, nmf, preset, proximity, result, summary};
+#[cfg(feature = "digits")]
+pub use manyview_data::digits;
+pub use manyview_data::{embedding, explain, generate, io, labels, network, overlap};
+
+/// Matrices: sparse rows, tiles of them, and tall dense factors.
+pub mod linalg {
+    pub use manyview_base::linalg::{Csr, Dense, Real, Slice, SliceMut, Tiles};
+}
+
+/// How settings describe themselves to front ends.
+pub mod settings {
+    pub use manyview_base::settings::{Details, Kind, Setting, Settings};
+}
 
 pub use embedding::Embedding;
 pub use error::{Error, Result};

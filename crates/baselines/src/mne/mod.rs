@@ -8,9 +8,9 @@
 //! then, view by view and with b fixed, the extras u and their matrix X. `joint` learns all three from the walks of all
 //! views in turn, as described in the abstract of the paper. The vector of a node is the mean of v^k over the views.
 //!
-//! One rule differs from the released code: a step of the extras is bounded (see `view`), because the released one diverges
-//! on networks with many walks. Edge weights are ignored, as in the released code. The default has a tenth of its epochs,
-//! which take a minute or two where all of them take a quarter of an hour.
+//! One rule differs from the released code: a step of the extras is bounded (see `view`), because the released one
+//! diverges on networks with many walks. Edge weights are ignored, as in the released code. The default has a tenth of
+//! its epochs, which take a minute or two where all of them take a quarter of an hour.
 
 #[cfg(test)]
 mod tests;

@@ -211,7 +211,7 @@ fn joint_training_learns_all_three() {
 
 #[test]
 fn senseless_settings_are_refused_by_name() {
-    for (settings, told) in [
+    for (settings, expected) in [
         (Mne { extra: 0, ..small() }, "extra = 0"),
         (Mne { own_weight: f64::INFINITY, ..small() }, "own_weight = inf"),
         (Mne { joint: true, view_epochs: 0, ..small() }, "view_epochs = 0"),
@@ -219,6 +219,6 @@ fn senseless_settings_are_refused_by_name() {
         (Mne { negative: 0, ..small() }, "negative = 0"),
     ] {
         let message = settings.check().unwrap_err().to_string();
-        assert!(message.starts_with(told), "{message}");
+        assert!(message.starts_with(expected), "{message}");
     }
 }

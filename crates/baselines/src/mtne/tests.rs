@@ -16,9 +16,9 @@ fn quick(order: usize) -> MtneC {
     MtneC { samples: Some(20_000), order, decay: 0.0, ..MtneC::default() }
 }
 
-/// Vectors of LINE on a view, from a start that is given.
+/// Returns the vectors of LINE on a view, from given initial vectors.
 fn line(view: &View, key: Key, order: usize, mut vectors: Table, samples: usize) -> Vec<f32> {
-    let noise = Noise::of_counts(vectors.parts(), &Weights::of(view).coming);
+    let noise = Noise::of_counts(vectors.parts(), &Weights::of(view).incoming);
     let negatives = Negatives { noise: &noise, count: 5, clash: Clash::Keep };
     let pool = Pool::new(Some(1)).unwrap();
     let training = Training { negatives, rate: line_rate(0.025), key: key.with(1), pool: &pool };
@@ -70,7 +70,7 @@ fn without_common_columns_every_view_is_a_line_of_its_own() {
     }
 }
 
-/// A step of LINE in f64: the source's vector, then the target's, which a single negative may be once more.
+/// One step of LINE in f64; returns the vectors of source and target. All negative samples are the target itself.
 fn naive_step(source: &[f64], target: &[f64], negatives: usize, rate: f64) -> [Vec<f64>; 2] {
     let (mut error, mut target) = (vec![0.0; source.len()], target.to_vec());
     for label in std::iter::once(1.0).chain(std::iter::repeat_n(0.0, negatives)) {
@@ -82,8 +82,8 @@ fn naive_step(source: &[f64], target: &[f64], negatives: usize, rate: f64) -> [V
     [source.iter().zip(&error).map(|(x, error)| x + error).collect(), target]
 }
 
-/// One step in each of two views, one after the other: each moves its own columns and the common ones, and all views have
-/// the common columns that the last one left.
+/// One step in each of two views, one after the other: each moves its own columns and the common ones, and all views
+/// end with the common columns of the last step.
 #[test]
 fn steps_move_own_columns_and_common_ones_of_all() {
     let network = Network::from_edges(&[("v", &[("a", "b", 1.0)]), ("w", &[("a", "b", 1.0)])]).unwrap();
@@ -98,7 +98,7 @@ fn steps_move_own_columns_and_common_ones_of_all() {
         };
         let start = wide(&settings.start(task, &views, widths));
         let found = wide(&settings.train(task, widths).unwrap());
-        // Either end is the source. Of two nodes, the negative is the source (left out) or the target once more.
+        // Either end is the source. Of two nodes, the negative sample is the source (skipped) or the target.
         let step = |both: &[f64], turned: bool, negatives: usize| {
             let (source, target) = if turned { (&both[4..], &both[..4]) } else { (&both[..4], &both[4..]) };
             let [source, target] = naive_step(source, target, negatives, rate);
@@ -122,7 +122,7 @@ fn steps_move_own_columns_and_common_ones_of_all() {
     });
 }
 
-/// Views with the same edges are told apart by chance alone: their own columns are about equally long.
+/// Views with the same edges differ only by their random numbers: their own columns are about equally long.
 #[test]
 fn equal_views_get_equal_shares() {
     let edges = network().views()[0].clone();
@@ -140,7 +140,7 @@ fn equal_views_get_equal_shares() {
     });
 }
 
-/// What each view says does not depend on the order of views; only the order of columns does.
+/// The columns of each view do not depend on the order of views; only the order of columns does.
 #[test]
 fn turning_the_views_around_turns_their_columns_around() {
     let network = network();
@@ -227,8 +227,8 @@ fn each_bad_setting_is_named() {
         let message = settings.check().unwrap_err().to_string();
         assert!(message.starts_with(words), "{message}");
     }
-    let told = Widths::split(3, 3).unwrap_err().to_string();
-    assert!(told.starts_with("dim = 3 is too small for 3 views"), "{told}");
+    let message = Widths::split(3, 3).unwrap_err().to_string();
+    assert!(message.starts_with("dim = 3 is too small for 3 views"), "{message}");
     assert_eq!(Widths::split(256, 2).unwrap(), Widths { common: 86, own: 85 });
     assert_eq!(Widths::split(256, 6).unwrap(), Widths { common: 40, own: 36 });
 }

@@ -1,11 +1,11 @@
 //! MultiNMF: every view is factorized separately, and the factors of the nodes are pulled toward a consensus.
 //!
-//! Minimizes `sum_k ||X_k - U_k V_kᵀ||^2 + lambda ||V_k Q_k - V*||^2` over non-negative factors, where Q_k is the diagonal
-//! matrix of the column sums of U_k. The embedding is V*, the mean of the V_k.
+//! Minimizes `sum_k ||X_k - U_k V_kᵀ||^2 + lambda ||V_k Q_k - V*||^2` over non-negative factors, where Q_k is the
+//! diagonal matrix of the column sums of U_k. The embedding is V*, the mean of the V_k.
 //!
-//! X_k is the proximity matrix of a view, scaled to a mean entry of one. The published code scales it to a sum of one and
-//! keeps denominators above 1e-10; with thousands of nodes that guard is larger than the denominators, and the fit is bad.
-//! The setting `guard` does both. The algorithm itself does not depend on a common factor of all X_k.
+//! X_k is the proximity matrix of a view, scaled to a mean entry of one. The published code scales it to a sum of one
+//! and keeps denominators above 1e-10; with thousands of nodes that guard is larger than the denominators, and the fit
+//! is bad. The setting `guard` does both. The algorithm itself does not depend on a common factor of all X_k.
 
 #[cfg(test)]
 mod tests;
@@ -56,7 +56,7 @@ settings! {
         starts: usize = 1 => at_least(1.0).at_most(MOST_REPEATS).hint("the usual choice is 1");
         /// The minimum of denominators, for matrices that are scaled to sum to 1. The published code uses 1e-10.
         guard: Option<f64> = None
-            => above(0.0).absent("no minimum, and matrices with a mean entry of 1").hint("the published code uses 1e-10").rare();
+            => above(0.0).absent("none; matrices have a mean entry of 1").hint("the published code uses 1e-10").rare();
     } with {
         /// How near two nodes are.
         proximity: proximity::Settings = proximity::Settings::default();
@@ -90,8 +90,8 @@ impl Method for MultiNmf {
         };
         let mut rest = task.part(None, PROXIMITY..1.0);
         let solved = pool.run_watched(work, &mut || {
-            let told = rest.tell("factors", done.load(Ordering::Relaxed) as f64 / all);
-            if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            let reported = rest.tell("factors", done.load(Ordering::Relaxed) as f64 / all);
+            if reported.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         let (factors, warning) = solved.ok_or(Error::Interrupted)?;
         let consensus = mean(&factors);
@@ -169,9 +169,9 @@ impl<T: Real> Work<'_, T> {
         Some(found)
     }
 
-    /// Returns the V from which the next view starts. Updates are multiplicative, so zeros stay zero, and a node without edges
-    /// in one view would stay zero in all later ones. Entries below a hundredth of the mean are therefore replaced by random
-    /// numbers between zero and that. With `guard` they are kept, as in the published program.
+    /// Returns the V from which the next view starts. Updates are multiplicative, so zeros stay zero, and a node
+    /// without edges in one view would stay zero in all later ones. Entries below a hundredth of the mean are therefore
+    /// replaced by random numbers between zero and that. With `guard` they are kept, as in the published program.
     fn with_random_floor(&self, v: &Dense<T>, key: Key) -> Dense<T> {
         if self.settings.guard.is_some() {
             return v.clone();
@@ -208,8 +208,8 @@ impl<T: Real> Work<'_, T> {
         Some(factors)
     }
 
-    /// Runs the rounds. A round after which the objective is higher is repeated from its start, with the newer consensus;
-    /// after several such rounds in a row the run ends with a warning.
+    /// Runs the rounds. A round after which the objective is higher is repeated from its start, with the newer
+    /// consensus; after several such rounds in a row the run ends with a warning.
     fn rounds(&self, mut factors: Vec<Factors<T>>) -> Option<(Vec<Factors<T>>, Option<Warning>)> {
         let (lambda, rounds) = (self.settings.lambda, self.settings.rounds);
         let mut consensus = factors[0].v.clone();
@@ -231,7 +231,8 @@ impl<T: Real> Work<'_, T> {
                 redone += 1;
                 if redone > MOST_REDONE {
                     let message = format!(
-                        "multinmf ended after {round} of {rounds} rounds: the objective increased {redone} times in a row"
+                        "multinmf ended after {round} of {rounds} rounds: the objective increased {redone} times in \
+                         a row"
                     );
                     warning = Some(Warning::new(WarningKind::NotConverged, message));
                     break;

@@ -215,7 +215,7 @@ fn several_starts_are_no_worse_than_one() {
 #[test]
 fn senseless_settings_are_refused() {
     let (base, near) = (MultiNmf::default, proximity::Settings::default);
-    for (settings, told) in [
+    for (settings, expected) in [
         (MultiNmf { lambda: -1.0, ..base() }, "lambda = -1: expected a number of at least 0"),
         (MultiNmf { inner: 0, ..base() }, "inner = 0"),
         (MultiNmf { starts: 0, ..base() }, "starts = 0"),
@@ -227,6 +227,6 @@ fn senseless_settings_are_refused() {
         (MultiNmf { proximity: proximity::Settings { window: 0, ..near() }, ..base() }, "window = 0"),
     ] {
         let error = settings.check().unwrap_err().to_string();
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }

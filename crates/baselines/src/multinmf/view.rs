@@ -4,7 +4,8 @@
 //! node: it is the matrix M of the view, transposed and scaled. An iteration has these steps, in this order:
 //!
 //! - `V <- V ∘ (XᵀU + lambda V*) / (V (UᵀU + lambda I))`, which is correct as long as Q is the identity;
-//! - `U <- U ∘ (X V + lambda 1 sᵀ) / (U VᵀV + lambda 1 (q ∘ t)ᵀ)`, with `s_c = <V_c, V*_c>`, `t_c = <V_c, V_c>`, `q = diag Q`;
+//! - `U <- U ∘ (X V + lambda 1 sᵀ) / (U VᵀV + lambda 1 (q ∘ t)ᵀ)`, with `s_c = <V_c, V*_c>`, `t_c = <V_c, V_c>`,
+//!   `q = diag Q`;
 //! - each column of U is divided by its sum, and that of V multiplied by it, which changes neither term.
 
 use rayon::prelude::*;

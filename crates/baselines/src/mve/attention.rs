@@ -1,9 +1,9 @@
 //! The weights of views for each node, learned from the labels of a few nodes.
 //!
-//! With `f_i` the mean of the views' vectors, or all of them concatenated, the weights are `l_i = softmax_k(z_k f_i)`, and the
-//! vector is `x_i = sum_k l_ik x_i^k`. Each label is predicted separately: by `sigmoid(w x_i)` with cross-entropy as the loss,
-//! or by `w x_i` with half the squared error. Z and W follow the gradient of the mean loss of the labeled nodes: at most 100
-//! steps, of a size that starts at 0.1 and is halved whenever the loss has increased.
+//! With `f_i` the mean of the views' vectors, or all of them concatenated, the weights are `l_i = softmax_k(z_k f_i)`,
+//! and the vector is `x_i = sum_k l_ik x_i^k`. Each label is predicted separately: by `sigmoid(w x_i)` with
+//! cross-entropy as the loss, or by `w x_i` with half the squared error. Z and W follow the gradient of the mean loss
+//! of the labeled nodes: at most 100 steps, of a size that starts at 0.1 and is halved whenever the loss has increased.
 
 use super::{Feature, Loss};
 use manyview_base::linalg::vector::{add_multiple, product};

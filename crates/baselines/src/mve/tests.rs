@@ -87,8 +87,8 @@ fn at_most_labeled_nodes_are_learned_from() {
         assert!(few.iter().all(|example| all.contains(example)));
         assert!(all.iter().all(|(node, own)| node % 3 == 0 && own == labels.of(*node)));
         let other = Labels::from_pairs(["x"], [("x", "y")]).unwrap();
-        let told = quick(Pairs::Edges).supervision(task, &[], &other).err().unwrap().to_string();
-        assert!(told.starts_with("the labels are for 1 nodes, but the network has 40"), "{told}");
+        let message = quick(Pairs::Edges).supervision(task, &[], &other).err().unwrap().to_string();
+        assert!(message.starts_with("the labels are for 1 nodes, but the network has 40"), "{message}");
     });
 }
 
@@ -140,9 +140,9 @@ fn the_order_of_views_changes_nothing_and_lengths_are_one() {
     }
 }
 
-/// Each way of the paper changes the vectors, and all together still give votes that add up to one.
+/// Each setting of the paper changes the vectors, and with all of them votes still add up to one.
 #[test]
-fn each_way_of_the_paper_has_an_effect() {
+fn each_setting_of_the_paper_has_an_effect() {
     let network = network();
     let labels = labels(&network);
     let train = |settings: &Mve| {
@@ -150,14 +150,14 @@ fn each_way_of_the_paper_has_an_effect() {
     };
     let program = || quick(Pairs::Edges);
     let plain = train(&program()).centers;
-    let ways = [
+    let variants = [
         Mve { by_votes: true, ..program() },
         Mve { decay: 0.0, ..program() },
         Mve { noise: NoiseOf::View, ..program() },
         Mve { feature: Feature::Concat, ..program() },
         Mve { loss: Loss::Square, ..program() },
     ];
-    for settings in &ways {
+    for settings in &variants {
         assert!(train(settings).centers != plain, "{settings:?}");
     }
     let paper = Mve {
@@ -172,8 +172,8 @@ fn each_way_of_the_paper_has_an_effect() {
     assert!(sums.into_iter().all(|sum| (sum - 1.0).abs() < 1e-12));
 }
 
-/// Two views on nodes of their own: with noise of its own, a view does not notice how the other's nodes are linked; with
-/// pooled noise it does, through the contexts.
+/// Two views without common nodes: with noise per view, the vectors of a view do not depend on the edges of the other;
+/// with pooled noise they do, through the contexts.
 #[test]
 fn noise_of_a_view_leaves_other_nodes_alone() {
     let vectors = |noise: NoiseOf, step: usize| {

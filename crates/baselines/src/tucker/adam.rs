@@ -1,7 +1,7 @@
 //! Adam: gradient descent in which the step of each parameter is scaled by the usual size of its gradient.
 //!
-//! `m <- 0.9 m + 0.1 g`, `v <- 0.999 v + 0.001 g^2`, `x <- x - rate m' / (sqrt(v') + 1e-8)`, where `m'` and `v'` are `m`
-//! and `v` corrected for their initial zeros: divided by `1 - 0.9^t` and `1 - 0.999^t` in step t.
+//! `m <- 0.9 m + 0.1 g`, `v <- 0.999 v + 0.001 g^2`, `x <- x - rate m' / (sqrt(v') + 1e-8)`, where `m'` and `v'` are
+//! `m` and `v` corrected for their initial zeros: divided by `1 - 0.9^t` and `1 - 0.999^t` in step t.
 
 use rayon::prelude::*;
 

@@ -209,8 +209,8 @@ fn add_masked<T: Real>(sum: &mut [T], factor: T, x: &[T], mask: &[T]) {
     sum.iter_mut().zip(x).zip(mask).for_each(|((sum, &x), &mask)| *sum += factor * (mask * x));
 }
 
-/// Computes the inner product, with twice the lanes of `linalg::vector`: numbers are half as wide, and this is the inner
-/// loop.
+/// Computes the inner product, with twice the lanes of `linalg::vector`: numbers are half as wide, and this is the
+/// inner loop.
 #[inline(always)]
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let mut sums = [T::ZERO; LANES];

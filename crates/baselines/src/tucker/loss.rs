@@ -1,8 +1,9 @@
 //! The loss: binary cross-entropy of the logits of all objects against the known edges.
 //!
 //! For a question (subject, relation), object o has logit `z_o` and target `t_o`: 1 for known objects and 0 for others,
-//! smoothed to `(1 - eps) t + 1 / n` (as in the original program) or `(1 - eps) t + eps / n` (as usual). The loss is the mean
-//! of `log(1 + exp z) - t z` over questions and objects; its gradient is `sigmoid(z) - t`, divided by their number.
+//! smoothed to `(1 - eps) t + 1 / n` (as in the original program) or `(1 - eps) t + eps / n` (as usual). The loss is
+//! the mean of `log(1 + exp z) - t z` over questions and objects; its gradient is `sigmoid(z) - t`, divided by their
+//! number.
 
 use rayon::prelude::*;
 
@@ -16,7 +17,8 @@ pub(super) struct Targets {
     pub(super) other: f64,
 }
 
-/// Replaces logits, a row of `nodes` for each question, by their gradients; `known` has the known objects of each question.
+/// Replaces logits, a row of `nodes` for each question, by their gradients; `known` has the known objects of each
+/// question.
 pub(super) fn to_gradients<T: Real>(logits: &mut [T], nodes: usize, known: &[&[u32]], targets: Targets) {
     let scale = 1.0 / logits.len() as f64;
     let jump = T::from_f64((targets.known - targets.other) * scale);

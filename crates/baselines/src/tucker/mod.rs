@@ -1,11 +1,11 @@
 //! TuckER: the views as one tensor (subject x relation x object), in a Tucker decomposition.
 //!
-//! `P(s, r, o) = sigmoid(W x_1 w_r x_2 e_s x_3 e_o)`: nodes are entities, views are relations, and edges are the triples that
-//! are known to be true (weights are ignored). A question (s, r) is scored against all nodes together; the loss is binary
-//! cross-entropy. The embedding is E, before any normalization.
+//! `P(s, r, o) = sigmoid(W x_1 w_r x_2 e_s x_3 e_o)`: nodes are entities, views are relations, and edges are the
+//! triples that are known to be true (weights are ignored). A question (s, r) is scored against all nodes together; the
+//! loss is binary cross-entropy. The embedding is E, before any normalization.
 //!
-//! After Balazevic, Allen and Hospedales (2019): batch normalization, three dropouts, Adam, smoothed labels. There is no
-//! held-out set, because link prediction is not the aim; the number of epochs is fixed.
+//! After Balazevic, Allen and Hospedales (2019): batch normalization, three dropouts, Adam, smoothed labels. There is
+//! no held-out set, because link prediction is not the aim; the number of epochs is fixed.
 
 mod adam;
 mod contraction;
@@ -46,7 +46,7 @@ settings! {
         dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
         /// The number of epochs.
         epochs: Option<usize> = None
-            => at_least(1.0).absent("20, or as many as 2,000 steps take if that is more").hint("the usual choice is 20");
+            => at_least(1.0).absent("20, or more for at least 2,000 steps").hint("the usual choice is 20");
         /// The number of pairs of a node and a relation in a batch.
         batch: usize = 128 => at_least(2.0).hint("the usual choice is 128");
         /// The learning rate of Adam in the first epoch.
@@ -61,8 +61,8 @@ settings! {
         smoothing: f64 = 0.1 => at_least(0.0).below(1.0).hint("the usual choice is 0.1");
         /// What is added to all targets if `smoothing` is above 0.
         smoothing_by: Smoothing = Smoothing::Code;
-        /// Whether each view is also used in reverse, as a second relation. The original does so; for undirected views it
-        /// adds no information.
+        /// Whether each view is also used in reverse, as a second relation. The original does so; for undirected views
+        /// it adds no information.
         reverse: Option<bool> = None => absent("directed views only");
     }
 }

@@ -53,8 +53,8 @@ impl<T: Real> Parameters<T> {
         }
     }
 
-    /// Returns the initial values: vectors are normal with variance 2 / (rows + columns) of their table, the core is uniform
-    /// in (-1, 1). `relation_keys` are the keys of the relations' random numbers.
+    /// Returns the initial values: vectors are normal with variance 2 / (rows + columns) of their table, the core is
+    /// uniform in (-1, 1). `relation_keys` are the keys of the relations' random numbers.
     pub(super) fn start(shape: Shape, key: Key, relation_keys: &[Key]) -> Self {
         let Shape { nodes, relations, dim, relation_dim } = shape;
         assert_eq!(relation_keys.len(), relations, "a key for each relation");

@@ -1,7 +1,7 @@
 //! Batch normalization: each column of a batch is scaled to mean 0 and variance 1, then by a learned scale and shift.
 //!
-//! `y = a (x - mean) / sqrt(var + 1e-5) + c`, with the mean and variance of the batch. The running means of the original,
-//! which are for use after training, are left out: the embedding is the input of this layer.
+//! `y = a (x - mean) / sqrt(var + 1e-5) + c`, with the mean and variance of the batch. The running means of the
+//! original, which are for use after training, are left out: the embedding is the input of this layer.
 
 use manyview_base::linalg::Real;
 

@@ -1,8 +1,8 @@
-//! The forward pass, from a batch of questions to the logits of all nodes, and the backward pass to the gradient of every
-//! parameter.
+//! The forward pass, from a batch of questions to the logits of all nodes, and the backward pass to the gradient of
+//! every parameter.
 //!
-//! `x = drop(norm(e_s))`, `h = drop(norm(x (B_r o M)))`, logits `E h`. The gradient of E has two parts: a dense one from the
-//! logits, and a row for each subject.
+//! `x = drop(norm(e_s))`, `h = drop(norm(x (B_r o M)))`, logits `E h`. The gradient of E has two parts: a dense one
+//! from the logits, and a row for each subject.
 
 use super::contraction::{self, Samples};
 use super::dropout::Dropout;

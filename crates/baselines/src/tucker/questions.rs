@@ -1,7 +1,7 @@
 //! The training samples: questions "which nodes is this node linked to in this relation?", and the known answers.
 //!
-//! Invariant: relations are ordered by the names of their views, and the order of questions within an epoch follows from
-//! names and nodes alone. So the order in which views are given does not affect the result.
+//! Invariant: relations are ordered by the names of their views, and the order of questions within an epoch follows
+//! from names and nodes alone. So the order in which views are given does not affect the result.
 
 use std::borrow::Cow;
 
@@ -32,8 +32,8 @@ pub(super) struct Relations<'a> {
 }
 
 impl<'a> Relations<'a> {
-    /// Returns a relation for each view and, if `reverse`, a second one for its reverse. If `reverse` is not given, only
-    /// directed views have a second relation, since others are the same in both directions.
+    /// Returns a relation for each view and, if `reverse`, a second one for its reverse. If `reverse` is not given,
+    /// only directed views have a second relation, since others are the same in both directions.
     pub(super) fn new(task: &Task<'a, '_>, reverse: Option<bool>) -> Self {
         let mut views: Vec<&'a View> = task.network.views().iter().collect();
         views.sort_by(|a, b| a.name.cmp(&b.name));

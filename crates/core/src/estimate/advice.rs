@@ -1,4 +1,4 @@
-//! The refusal of work that will not fit, with settings that will.
+//! Refuses work that does not fit into memory, and suggests settings that do.
 
 use super::{Estimate, Memory};
 use crate::method::Observer;
@@ -10,14 +10,14 @@ use manyview_base::message::{option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_data::network::Network;
 
-/// Values of `negative` that people type.
+/// Values of `negative` that are suggested.
 const ROUND: [f64; 14] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 200.0, 500.0];
 
-/// Of a matrix that is worth having, each node has on average so many entries in a view.
+/// The smallest average number of entries per node and view with which a matrix is useful.
 const FEWEST_ENTRIES: f64 = 1.0;
 
 impl Estimate {
-    /// Refuses what exceeds `max_memory` or the memory that this process can get.
+    /// Refuses what exceeds `max_memory` or the memory that is available to this process.
     ///
     /// # Errors
     /// [`Error::TooLarge`], with settings that would fit. [`Error::Interrupted`] when the observer says so while
@@ -50,12 +50,12 @@ impl Estimate {
         let (entries, peak, limit) = (self.entries(), gigabytes(peak), gigabytes(limit));
         let ways = ways.join(", or ");
         Err(Error::too_large(format!(
-            "the proximity matrices would have about {entries:.1e} entries, and the work would take {peak} of \
-             memory, more than the {limit} {whose}; use {ways}"
+            "the proximity matrices would have about {entries:.1e} entries, and the run would need {peak} of \
+             memory, which exceeds the {limit} {whose}; use {ways}"
         )))
     }
 
-    /// Single settings with which the work would fit.
+    /// Changes of single settings with which the work would fit.
     fn smaller_settings(
         &self,
         config: &Mnmf,

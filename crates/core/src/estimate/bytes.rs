@@ -1,4 +1,4 @@
-//! How many bytes each phase holds at most, as a sum over what is alive in it.
+//! The peak number of bytes of each phase, as a sum over what is allocated in it.
 
 use crate::mnmf::{Consensus, Init, Mnmf, Plan, Stage};
 use crate::proximity::{TOGETHER, goes_out};
@@ -6,26 +6,26 @@ use manyview_base::linalg::{Dense, tile_bytes};
 use manyview_data::embedding::Kind;
 use manyview_data::network::{Network, View};
 
-/// The program itself, and what each of its threads takes (measured).
+/// The memory of the program itself and of each of its threads (measured).
 const PROCESS: f64 = 5e6;
 const THREAD: f64 = 0.3e6;
 
-/// Lists that grow have room to spare: a third of them, on average.
+/// Growing lists have spare capacity: a third of it, on average.
 const GROWING: f64 = 1.5;
 
-/// What the allocator holds beyond what is asked for: gaps between blocks, pages partly used (measured).
+/// The overhead of the allocator: gaps between blocks, partly used pages (measured).
 const GAPS: f64 = 1.06;
 
-/// Share of the embedding and the factors that finds no place in what the proximity phase gave back, since that
-/// lies in pieces (measured).
+/// The share of the embedding and the factors that does not fit into the memory that the proximity phase freed, which is
+/// fragmented (measured).
 const NOT_REUSED: f64 = 0.7;
 
-/// Most memory of the process in each phase, in bytes.
+/// The peak memory of the process in each phase, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
-    /// Until the network was read, as measured; `None` where the system does not tell.
+    /// Until the network was read, as measured; `None` where the system does not report it.
     pub read: Option<u64>,
-    /// The network, kept all the time.
+    /// The network, which is kept during the whole run.
     pub network: u64,
     /// Proximity matrices.
     pub proximity: u64,
@@ -34,7 +34,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The most of all phases.
+    /// The maximum over all phases.
     pub fn peak(&self) -> u64 {
         self.read.unwrap_or(0).max(self.network).max(self.proximity).max(self.factorize)
     }
@@ -57,7 +57,7 @@ impl Memory {
             let rows = 8.0 * entries + 8.0 * nodes;
             let in_tiles = tile_bytes(network.nodes().len(), network.nodes().len(), entries as usize) as f64;
             let walking = walk_bytes(view) + workers * scratch_bytes(nodes, entries) + rows;
-            // Rows are freed block by block as they are cut into tiles.
+            // Rows are freed block by block while they are converted to tiles.
             let cutting = rows.max(in_tiles) + workers * GROWING * block_bytes(nodes, entries);
             proximity = proximity.max(kept + tiles + walking.max(cutting));
             tiles += in_tiles;
@@ -77,7 +77,7 @@ fn csr_bytes(view: &View, value: f64) -> f64 {
     (4.0 + value) * view.adjacency.entries() as f64 + 8.0 * (view.adjacency.rows() + 1) as f64
 }
 
-/// The step matrix, also by columns where that is wanted, and the degrees.
+/// The step matrix, also by columns where needed, and the degrees.
 fn walk_bytes(view: &View) -> f64 {
     let copies = if goes_out(&view.adjacency) { 2.0 } else { 1.0 };
     copies * csr_bytes(view, 4.0) + 8.0 * view.adjacency.rows() as f64
@@ -93,7 +93,7 @@ fn block_bytes(nodes: f64, entries: f64) -> f64 {
     8.0 * entries / nodes.max(1.0) * nodes.min(manyview_base::linalg::BLOCK_ROWS as f64)
 }
 
-/// U, every V and the numerators; the buffer in which U is gathered comes when the numerators have gone.
+/// U, every V and the numerators; the buffer in which U is gathered is allocated after the numerators are freed.
 fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers: f64) -> f64 {
     let pooled = config.consensus == Consensus::Pooled && views > 1;
     let targets = match stage.kind {
@@ -103,7 +103,7 @@ fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers:
     let from_views = stage.kind == Kind::Consensus && config.init == Init::Nmf && !pooled;
     let starts = if from_views { targets + 2 } else { 0 };
     let width = Dense::<f32>::zeros(0, stage.columns.len()).stride() as f64;
-    // The norm of a sum is found with a dense row for each thread.
+    // The norm of a sum is computed with a dense row per thread.
     let sums = if pooled { workers * 8.0 * nodes } else { 0.0 };
     (4.0 * nodes * width * (2 + targets + starts) as f64).max(sums)
 }

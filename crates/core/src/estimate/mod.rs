@@ -1,8 +1,8 @@
-//! What a fit will need, before it runs: entries of the proximity matrices, memory and time.
+//! Estimates what a fit needs before it runs: entries of the proximity matrices, memory and time.
 //!
-//! Some rows of each view's proximity are computed exactly, and stand for the others. Nodes are sorted by degree
-//! and cut into strata of equal size; one node of each is drawn, so hubs and leaves are in the sample in the
-//! shares they have in the view. The cost is a few per cent of the proximity itself.
+//! Some rows of the proximity of each view are computed exactly and extrapolated. Nodes are sorted by degree and divided into
+//! strata of equal size; one node of each is sampled, so that hubs and leaves are represented in proportion. The cost is a
+//! few percent of that of the proximity.
 //!
 //! Invariant: the entries are a function of network and settings alone, not of threads or of the clock.
 
@@ -25,25 +25,25 @@ use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key, unit_f64};
 use manyview_data::network::{Network, View};
 
-/// Groups of rows that are sampled: at least, at most, and one out of so many in between.
+/// The number of groups of rows that are sampled: the minimum, the maximum, and one out of this many in between.
 const FEWEST_GROUPS: usize = 8;
 const MOST_GROUPS: usize = 64;
 const ONE_GROUP_IN: usize = 32;
 
-/// Multiplications and additions after which [`FEWEST_GROUPS`] must do: about a second of one core.
+/// The number of operations beyond which only [`FEWEST_GROUPS`] are sampled: about a second of one core.
 const AFFORDABLE: f64 = 4e9;
 
-/// What a fit will need.
+/// What a fit needs.
 #[derive(Clone, Debug)]
 pub struct Estimate {
     /// The views, in order.
     pub views: Vec<ViewEstimate>,
-    /// Most memory in each phase.
+    /// The peak memory of each phase.
     pub memory: Memory,
     threads: usize,
 }
 
-/// What is expected of a view.
+/// What is expected for a view.
 #[derive(Clone, Debug)]
 pub struct ViewEstimate {
     /// Its name.
@@ -73,10 +73,7 @@ impl Estimate {
 }
 
 impl Mnmf {
-    /// Estimates what [`Mnmf::fit`] will need for a network, in a small share of its time.
-    ///
-    /// The observer hears of it as of rows of proximity. Library users are free to ignore the answer; the fit
-    /// itself never refuses.
+    /// Estimates what [`Mnmf::fit`] needs for a network, in a small fraction of its time. The fit itself never refuses.
     pub fn estimate(&self, network: &Network, pool: &Pool, observer: &mut Observer<'_>) -> Result<Estimate> {
         let plan = self.plan(network.views().len())?;
         let mut views = Vec::new();
@@ -129,18 +126,18 @@ impl Mnmf {
 }
 
 impl ViewEstimate {
-    /// Entries that a `negative` would leave which is `factor` times as high, at least 1. Rather too many.
+    /// An upper estimate of the entries with a `negative` that is `factor` times as high; `factor` is at least 1.
     fn entries_at(&self, factor: f64) -> f64 {
         let step = (libm::log(factor) / STEP + 1e-9) as usize;
         self.by_value[step.min(STEPS - 1)..].iter().sum()
     }
 }
 
-/// Rows to compute, each in the name of a stratum of rows of about its degree.
+/// The rows to compute, each of which represents a stratum of rows of similar degree.
 struct Strata {
     picks: Vec<usize>,
     sizes: Vec<f64>,
-    /// Rows without edges, which need no sample.
+    /// The number of rows without edges, which need no sample.
     without_edges: usize,
 }
 
@@ -149,7 +146,7 @@ impl Strata {
         let adjacency = &view.adjacency;
         let degree = |&row: &usize| adjacency.row(row).0.len();
         let mut order: Vec<usize> = (0..adjacency.rows()).filter(|row| degree(row) > 0).collect();
-        // Stable: within a degree the order of the nodes stays, and neighbors in a file are often alike.
+        // Stable: nodes of the same degree keep their order, and neighbors in a file are often similar.
         order.sort_by_key(degree);
         let groups = order.len().div_ceil(TOGETHER);
         let work = TOGETHER * (adjacency.entries() * (window - 1) + 8 * adjacency.rows());
@@ -158,7 +155,7 @@ impl Strata {
         let count = (wanted * TOGETHER).min(order.len());
         let key = Key::new(0).with(text_key("estimate"));
         let bound = |index: usize| index * order.len() / count;
-        // Drawn and not every so-manieth: a network made by a program may repeat itself in such steps.
+        // Random, not at regular intervals: a generated network may repeat itself at such intervals.
         let pick = |index: usize| {
             let size = bound(index + 1) - bound(index);
             order[bound(index) + (unit_f64(key.at(index, 0)) * size as f64) as usize]

@@ -1,5 +1,5 @@
-//! How long a fit may take: a few iterations on some rows, extrapolated. Rough, since nobody knows how many
-//! iterations a stage will need.
+//! Estimates the time of a fit from a few iterations on some rows. The estimate is rough, since the number of iterations
+//! of a stage is not known in advance.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -18,19 +18,19 @@ use manyview_base::random::Key;
 use manyview_data::embedding::Kind;
 use manyview_data::network::Network;
 
-/// Iterations of `hals` until one gains less than 1e-4, on the networks we know: 26 to 44 in consensus stages, 7 to
-/// 58 in unique ones.
+/// The number of iterations of `hals` with `tol` 1e-4 on our test networks: 26 to 44 in consensus stages, 7 to 58 in
+/// unique stages.
 const TYPICAL_CONSENSUS: usize = 36;
 const TYPICAL_UNIQUE: usize = 24;
 
-/// `mu` takes so many times as many.
+/// `mu` takes this many times as many.
 const MU_PER_HALS: usize = 4;
 
-/// What a stage costs besides, in iterations: taking the factors away, and norms and scales of sums.
+/// The other costs of a stage, in iterations: subtracting the factors, and norms and scales of sums.
 const BESIDES_CONSENSUS: f64 = 10.0;
 const BESIDES_UNIQUE: f64 = 4.0;
 
-/// Share of the entries that a stage leaves, on the same networks.
+/// The share of the entries that is left after a stage, on the same networks.
 const LEFT_BY_CONSENSUS: f64 = 0.68;
 const LEFT_BY_UNIQUE: f64 = 0.9;
 
@@ -38,7 +38,7 @@ const LEFT_BY_UNIQUE: f64 = 0.9;
 const TIMED_BLOCKS: usize = 4;
 const TIMED_ITERATIONS: usize = 10;
 
-/// How long a fit may take.
+/// The expected time of a fit.
 #[derive(Clone, Debug)]
 pub struct ExpectedTime {
     /// Seconds for the proximity matrices.
@@ -47,10 +47,10 @@ pub struct ExpectedTime {
     pub stages: Vec<StageTime>,
 }
 
-/// How long a stage may take.
+/// The expected time of a stage.
 #[derive(Clone, Copy, Debug)]
 pub struct StageTime {
-    /// Iterations that are assumed.
+    /// The assumed number of iterations.
     pub iterations: usize,
     /// Seconds.
     pub seconds: f64,
@@ -70,8 +70,23 @@ struct Line {
     per_entry: f64,
 }
 
+/// The lines that were measured, by width and solver.
+#[derive(Default)]
+struct Lines(Vec<((usize, Solver), Line)>);
+
+impl Lines {
+    fn get(&mut self, width: usize, solver: Solver, measure: impl FnOnce() -> Result<Line>) -> Result<Line> {
+        if let Some((_, line)) = self.0.iter().find(|(known, _)| *known == (width, solver)) {
+            return Ok(*line);
+        }
+        let line = measure()?;
+        self.0.push(((width, solver), line));
+        Ok(line)
+    }
+}
+
 impl Estimate {
-    /// Guesses the time of [`Mnmf::fit`] from a few iterations on some rows, within about a second.
+    /// Estimates the time of [`Mnmf::fit`] from a few iterations on some rows; takes about a second.
     pub fn time(
         &self,
         config: &Mnmf,
@@ -82,25 +97,18 @@ impl Estimate {
         let plan = config.plan(network.views().len())?;
         let rows = some_rows(config, network, pool, observer)?;
         let views = network.views().len();
-        let mut lines: Vec<((usize, Solver), Line)> = Vec::new();
+        let mut lines = Lines::default();
         let (mut entries, mut stages) = (self.entries(), Vec::new());
         for stage in &plan.stages {
             let unique = stage.kind == Kind::Unique;
-            // A unique stage gives each view some of its columns, and goes over each view's V apart.
+            // A unique stage divides its columns among the views and processes each view separately.
             let parts = if unique { views } else { 1 };
             let width = stage.columns.len().div_ceil(parts);
             let (solver, most) = match stage.kind {
                 Kind::Consensus => (config.solver, config.max_iter),
                 Kind::Unique => (config.unique_solver(), config.unique_max_iter()),
             };
-            let line = match lines.iter().find(|(known, _)| *known == (width, solver)) {
-                Some((_, line)) => *line,
-                None => {
-                    let line = time_iterations(&rows, width, solver, pool)?;
-                    lines.push(((width, solver), line));
-                    line
-                }
-            };
+            let line = lines.get(width, solver, || time_iterations(&rows, width, solver, pool))?;
             let typical = if unique { TYPICAL_UNIQUE } else { TYPICAL_CONSENSUS };
             let slower = if solver == Solver::Mu { MU_PER_HALS } else { 1 };
             let iterations = (slower * typical).min(most);
@@ -165,8 +173,30 @@ fn time_iterations(rows: &[Vec<Tiles<f32>>; 2], width: usize, solver: Solver, po
         measured.push((entries as f64, fastest));
     }
     let ((fewer, short), (more, long)) = (measured[0], measured[1]);
-    // Small networks are timed whole, and noise must not make time run backwards.
+    // Small networks are timed as a whole, and noise must not make the slope negative.
     let slope = if more > fewer { (long - short).max(0.0) / (more - fewer) } else { 0.0 };
     let per_entry = slope.max(0.05 * long / more.max(1.0));
     Ok(Line { fixed: (long - more * per_entry).max(0.0), per_entry })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iterations_are_timed_for_each_width_and_solver() {
+        let mut lines = Lines::default();
+        let mut measured = Vec::new();
+        for (width, solver) in
+            [(8, Solver::Hals), (8, Solver::Mu), (8, Solver::Hals), (4, Solver::Mu), (8, Solver::Mu)]
+        {
+            let slope = width as f64 + if solver == Solver::Mu { 0.5 } else { 0.0 };
+            let line = lines.get(width, solver, || {
+                measured.push((width, solver));
+                Ok(Line { fixed: 0.0, per_entry: slope })
+            });
+            assert_eq!(line.unwrap().per_entry, slope);
+        }
+        assert_eq!(measured, [(8, Solver::Hals), (8, Solver::Mu), (4, Solver::Mu)]);
+    }
 }

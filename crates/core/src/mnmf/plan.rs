@@ -1,7 +1,7 @@
 //! The stages of a run with all sizes resolved.
 //!
-//! Invariant: the columns of all stages lie side by side without a gap, consensus stages first (whatever the
-//! order in which stages run), and every view of a unique stage can get at least one column.
+//! Invariant: the columns of all stages are adjacent without gaps, consensus stages first (in whatever order the stages
+//! run), and every view of a unique stage can get at least one column.
 
 use std::ops::Range;
 
@@ -14,38 +14,41 @@ use manyview_data::embedding::Kind;
 pub struct Plan {
     /// The stages.
     pub stages: Vec<Stage>,
-    /// Columns of the embedding. The published code's layout rounds down, so this may be less than was asked for.
+    /// The number of columns of the embedding. The layout of the published code rounds down, so it may be less than `dim`.
     pub dim: usize,
 }
 
 /// One stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
-    /// From 1, in running order.
+    /// The number of the stage, from 1, in the order in which they run.
     pub number: usize,
-    /// What it looks for.
+    /// The kind of stage.
     pub kind: Kind,
     /// Its columns of the embedding.
     pub columns: Range<usize>,
-    /// How its columns are shared out over the views; without effect in consensus stages.
+    /// How its columns are divided among the views; has no effect in consensus stages.
     pub split: Split,
 }
 
-/// How a unique stage's columns are shared out over the views.
+/// How the columns of a unique stage are divided among the views.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Split {
-    /// When the stage begins, by what is then left of each view.
+    /// When the stage starts, by the residual of each view at that time.
     Residual,
-    /// So many columns each.
+    /// This many columns for each view.
     Given(Vec<usize>),
 }
 
 impl Mnmf {
-    /// Resolves the stages for so many views, or says which setting cannot work.
+    /// Resolves the stages for this number of views.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with the setting that cannot work.
     pub fn plan(&self, views: usize) -> Result<Plan> {
         self.check()?;
         if views == 0 {
-            return Err(Error::config("the network has no view"));
+            return Err(Error::config("the network has no views"));
         }
         let consensus = self.resolved_consensus_stages();
         let unique = self.stages - consensus;
@@ -75,19 +78,19 @@ impl Mnmf {
         Ok(Plan { stages: stages.collect(), dim })
     }
 
-    /// Columns of each stage for a given total.
+    /// The number of columns of each stage, for a given total.
     fn dims(&self, dim: usize, kinds: &[Kind], views: usize) -> Result<Vec<usize>> {
         if let Some(dims) = &self.stage_dims {
             if dims.len() != kinds.len() {
                 let (found, stages) = (dims.len(), kinds.len());
                 return Err(Error::config(format!(
-                    "stage_dims has {found} numbers for {stages} stages; give one for each"
+                    "stage_dims has {found} numbers for {stages} stages; give one per stage"
                 )));
             }
             let sum: usize = dims.iter().sum();
             if sum != dim {
                 return Err(Error::config(format!(
-                    "stage_dims sum to {sum}, but dim = {dim}; make them agree"
+                    "the sum of stage_dims is {sum}, but dim = {dim}; leave dim out, or make them agree"
                 )));
             }
             return Ok(dims.clone());
@@ -109,7 +112,7 @@ impl Mnmf {
             let (number, found) = (at + 1, dims[at]);
             let needed = if kinds[at] == Kind::Unique { views } else { 1 };
             return Error::config(format!(
-                "stage {number} has {found} columns and needs at least {needed}, one for each view"
+                "stage {number} has {found} columns and needs at least {needed}, one per view"
             ));
         }
         let works = |dim: &usize| match self.dims(*dim, kinds, views) {
@@ -123,19 +126,19 @@ impl Mnmf {
             |number: usize, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
         let (stages, views) = (plural(stages, "stage"), plural(views, "view"));
         Error::config(format!(
-            "dim = {dim} is too small for {stages} of {views}: a consensus stage needs one column, a unique \
-             stage one for each view; the smallest dim that works is {smallest} (or take fewer stages)"
+            "dim = {dim} is too small for {stages} and {views}: a consensus stage needs one column, a unique \
+             stage one per view; the smallest dim that works is {smallest} (or use fewer stages)"
         ))
     }
 }
 
-/// The first stage that cannot give each of its views a column.
+/// The first stage that has too few columns for its views.
 fn too_narrow(kinds: &[Kind], dims: &[usize], views: usize) -> Option<usize> {
     let needed = |kind: Kind| if kind == Kind::Unique { views } else { 1 };
     (0..kinds.len()).find(|&at| dims[at] < needed(kinds[at]))
 }
 
-/// The same for each view; what is left over goes round from stage to stage.
+/// The same number for each view; the remainder goes to other views from stage to stage.
 fn equal_split(dim: usize, views: usize, turn: &mut usize, kind: Kind) -> Vec<usize> {
     let mut split = vec![dim / views; views];
     if kind == Kind::Unique {
@@ -147,12 +150,12 @@ fn equal_split(dim: usize, views: usize, turn: &mut usize, kind: Kind) -> Vec<us
     split
 }
 
-/// Shares `total` out in proportion to `sizes`, at least `least` for every size above zero.
+/// Divides `total` in proportion to `sizes`, with at least `least` for every size above zero.
 ///
-/// The whole parts of the shares go out first, then one each to the largest remainders (the earlier on a tie).
+/// The integer parts of the shares are assigned first, then one each to the largest remainders (the earlier on a tie).
 ///
 /// # Panics
-/// When `total` does not suffice for the least shares.
+/// When `total` is not enough for the minimum shares.
 pub fn largest_remainder(total: usize, sizes: &[f64], least: usize) -> Vec<usize> {
     let counted = sizes.iter().filter(|&&size| size > 0.0).count();
     assert!(total >= counted * least, "{total} cannot give {least} to each of {counted}");
@@ -254,7 +257,7 @@ mod tests {
         let config = Mnmf { dim: 10, stages: 2, stage_dims: Some(vec![4, 6]), ..Mnmf::default() };
         assert_eq!(config.plan(2).unwrap().stages[1].columns, 4..10);
         let fails = |config: Mnmf| config.plan(2).unwrap_err().to_string();
-        assert!(fails(Mnmf { dim: 11, ..config.clone() }).contains("sum to 10"));
+        assert!(fails(Mnmf { dim: 11, ..config.clone() }).contains("sum of stage_dims is 10"));
         assert!(fails(Mnmf { stages: 3, ..config.clone() }).contains("2 numbers for 3 stages"));
         assert!(fails(Mnmf { stage_dims: Some(vec![9, 1]), ..config }).contains("stage 2 has 1 columns"));
     }

@@ -1,7 +1,7 @@
-//! Reads a finished result back: the folder that `manyview embed` wrote.
+//! Reads a result folder.
 //!
-//! Invariant: what is opened belongs together. There is a row for each id, every number is finite, and the parts of
-//! `run.json` lie within the columns and name its views.
+//! Invariant: the files of an opened result belong together. There is a row per id, every number is finite, and the parts of
+//! `run.json` are within the columns and name views of the network.
 
 use std::fs;
 use std::io;
@@ -20,21 +20,21 @@ use manyview_data::io::{NpyMatrix, read_npy};
 use manyview_data::network::{Interner, Nodes};
 use manyview_data::overlap::Overlap;
 
-/// A result with its record.
+/// A result that was read.
 #[derive(Clone, Debug)]
 pub struct SavedResult {
-    /// The vectors, and which columns came from where.
+    /// The vectors, with the origin of their columns.
     pub embedding: Embedding,
     /// `run.json`.
     pub run: SavedRun,
 }
 
-/// What `run.json` says; `docs/formats.md` describes the fields.
+/// The contents of `run.json`; `docs/formats.md` describes the fields.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct SavedRun {
     /// Version of manyview.
     pub version: String,
-    /// The command as typed.
+    /// The command.
     pub command: String,
     /// The method.
     pub method: String,
@@ -44,26 +44,26 @@ pub struct SavedRun {
     /// The settings as they were given, by name; older files have none.
     #[serde(default)]
     pub settings: serde_json::Map<String, serde_json::Value>,
-    /// What went in.
+    /// The network.
     pub network: SavedNetwork,
-    /// The stages as they ran; other methods have none.
+    /// The stages as they ran; empty for methods without stages.
     #[serde(default)]
     pub stages: Vec<StageRecord>,
-    /// Which columns came from where, of methods that have no stages.
+    /// Which columns belong to which view, for methods without stages.
     #[serde(default)]
     pub parts: Vec<PartRecord>,
-    /// What a person should read.
+    /// What the user should know about the result.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// Wall time.
     pub seconds: RunSeconds,
-    /// Threads that ran.
+    /// The number of threads.
     pub threads: usize,
-    /// Most memory held at once, where known.
+    /// The peak memory, where known.
     pub peak_memory_bytes: Option<u64>,
 }
 
-/// What `run.json` says about the network.
+/// The network, as `run.json` describes it.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct SavedNetwork {
     /// The number of nodes.
@@ -73,7 +73,7 @@ pub struct SavedNetwork {
     pub fingerprint: Option<String>,
     /// The views, in order.
     pub views: Vec<ViewRecord>,
-    /// How far each two views agree; empty in files of versions that did not look.
+    /// How far each two views agree; empty in older files.
     #[serde(default)]
     pub overlap: Vec<Overlap>,
 }
@@ -84,7 +84,7 @@ impl SavedRun {
         self.config.iter().find(|setting| setting.0 == name).map(|setting| setting.1.as_str())
     }
 
-    /// Why shares of a vector cannot be compared, where they cannot: columns of different stages have no common scale.
+    /// A note when shares of a vector cannot be compared, because columns of different stages have no common scale.
     pub fn scale_note(&self) -> Option<Message> {
         let scale = self.setting("scale").filter(|&scale| scale != "balanced")?;
         let message = format!(
@@ -117,7 +117,7 @@ impl SavedResult {
         let NpyMatrix { rows, dim, values } = read_npy(&folder.join("embedding.npy"))?;
         let apart = |what: String| {
             Error::network(format!(
-                "{place}: the files do not belong together: {what}; take all three from one run of manyview embed"
+                "{place}: the files do not belong together: {what}; use all three files of one run of manyview embed"
             ))
         };
         if rows != nodes.len() {
@@ -126,14 +126,12 @@ impl SavedResult {
         }
         if run.network.nodes != rows {
             let claimed = run.network.nodes;
-            return Err(apart(format!(
-                "embedding.npy has {rows} rows and run.json speaks of {claimed} nodes"
-            )));
+            return Err(apart(format!("embedding.npy has {rows} rows and run.json has {claimed} nodes")));
         }
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             let (id, column, value) = (nodes.id(at / dim), at % dim, values[at]);
             return Err(Error::network(format!(
-                "{}: the vector of node {id:?} is not finite: column {column} is {value}; compute the embedding again",
+                "{}: the vector of node {id:?} is not finite: column {column} is {value}; run manyview embed again",
                 folder.join("embedding.npy").display()
             )));
         }
@@ -152,7 +150,7 @@ impl SavedResult {
     }
 }
 
-/// The columns of a stage or part, or what is wrong with them.
+/// The columns of a stage or part, or the problem with them.
 fn columns(
     what: &str,
     [from, to]: [usize; 2],
@@ -166,7 +164,7 @@ fn columns(
     if let Some(view) = view
         && run.network.views.iter().all(|known| known.name != *view)
     {
-        return Err(format!("{what} is of view {view:?}, which its network lacks"));
+        return Err(format!("{what} belongs to view {view:?}, which is not in its network"));
     }
     Ok(from..to)
 }
@@ -174,18 +172,18 @@ fn columns(
 fn read_run(path: &Path) -> Result<SavedRun> {
     let text = fs::read(path).map_err(|error| Error::io(path, error))?;
     serde_json::from_slice(&text).map_err(|error| {
-        let (place, advice) = (path.display(), "is it the run.json of manyview embed, and whole?");
-        Error::parse(format!("{place}:{}", error.line()), format!("not as expected: {error}; {advice}"))
+        let (place, advice) = (path.display(), "is it a complete run.json of manyview embed?");
+        Error::parse(format!("{place}:{}", error.line()), format!("cannot be read: {error}; {advice}"))
     })
 }
 
-/// Reads `nodes.txt`: each line is an id to the last byte. (A node file of a person may be laxer; see `read`.)
+/// Reads `nodes.txt`: each line is an id to the last byte. (Node files of users are read more leniently, by `io::read`.)
 pub(super) fn read_ids(path: &Path) -> Result<Nodes> {
     let text = fs::read(path).map_err(|error| Error::io(path, error))?;
     let mut ids = Interner::default();
     let text = text.strip_suffix(b"\n").unwrap_or(&text);
     if text.is_empty() {
-        return Err(Error::parse(path.display().to_string(), "no nodes: expected one id a line"));
+        return Err(Error::parse(path.display().to_string(), "no nodes: expected one id per line"));
     }
     for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let id = line.strip_suffix(b"\r").unwrap_or(line);
@@ -193,7 +191,7 @@ pub(super) fn read_ids(path: &Path) -> Result<Nodes> {
         let node = ids.intern(id).map_err(|error| Error::parse(place(), error.to_string()))? as usize;
         if node < number {
             let sentence = format!(
-                "node {:?} is in line {} already; each id is one row",
+                "node {:?} is already in line {}; each id must be unique",
                 ids.nodes().id(node),
                 node + 1
             );
@@ -203,7 +201,7 @@ pub(super) fn read_ids(path: &Path) -> Result<Nodes> {
     Ok(ids.into_nodes())
 }
 
-/// A JSON object as names and plain words, in the order of the file.
+/// A JSON object as names and texts, in the order of the file.
 fn settings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, String)>, D::Error> {
     struct InOrder;
     impl<'de> Visitor<'de> for InOrder {
@@ -222,7 +220,7 @@ fn settings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, S
     deserializer.deserialize_map(InOrder)
 }
 
-/// The value of a setting in plain words.
+/// The value of a setting as text.
 struct Value(String);
 
 impl<'de> Deserialize<'de> for Value {
@@ -305,15 +303,15 @@ mod tests {
     fn files_of_two_runs_are_told_apart() {
         let told = refused(RUN, "a\nb\nc\n", 2, &[1.0; 6]);
         assert!(
-            told.contains("embedding.npy has 2 rows and nodes.txt 3 ids; take all three from one run"),
+            told.contains("embedding.npy has 2 rows and nodes.txt 3 ids; use all three files of one run"),
             "{told}"
         );
         let told = refused(RUN, "a\nb\nc\n", 3, &[1.0; 9]);
-        assert!(told.contains("embedding.npy has 3 rows and run.json speaks of 2 nodes"), "{told}");
+        assert!(told.contains("embedding.npy has 3 rows and run.json has 2 nodes"), "{told}");
         let told = refused(RUN, "a\nb\n", 2, &[1.0; 4]);
         assert!(told.contains("stage 2 of run.json has columns 2 to 3 and embedding.npy has 2"), "{told}");
         let told = refused(&RUN.replace(r#""view": "a""#, r#""view": "b""#), "a\nb\n", 2, &[1.0; 6]);
-        assert!(told.contains("is of view \"b\", which its network lacks"), "{told}");
+        assert!(told.contains("belongs to view \"b\", which is not in its network"), "{told}");
     }
 
     #[test]
@@ -321,9 +319,9 @@ mod tests {
         let told = refused(RUN, "a\nb\n", 2, &[1.0, 1.0, 1.0, 1.0, f32::NAN, 1.0]);
         assert!(told.contains("the vector of node \"b\" is not finite: column 1 is NaN"), "{told}");
         let told = refused("{\"version\": 1}", "a\nb\n", 2, &[1.0; 6]);
-        assert!(told.contains("run.json:1: not as expected") && told.contains("manyview embed"), "{told}");
+        assert!(told.contains("run.json:1: cannot be read") && told.contains("manyview embed"), "{told}");
         let told = refused(RUN, "a\na\n", 2, &[1.0; 6]);
-        assert!(told.contains("nodes.txt:2: node \"a\" is in line 1 already"), "{told}");
+        assert!(told.contains("nodes.txt:2: node \"a\" is already in line 1"), "{told}");
         assert!(refused(RUN, "", 2, &[1.0; 6]).contains("no nodes"));
     }
 

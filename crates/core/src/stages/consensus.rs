@@ -1,4 +1,4 @@
-//! Stages that look for what the views have in common.
+//! Stages that find what the views have in common.
 
 use std::time::Instant;
 
@@ -13,14 +13,14 @@ use manyview_base::linalg::Dense;
 use manyview_base::linalg::sum::squared_norm_of_sum;
 use manyview_data::embedding::Kind;
 
-/// What the published code lets scikit-learn's NMF do for its starts.
+/// The settings of scikit-learn's NMF with which the published code initializes.
 const INIT_ITERATIONS: usize = 200;
 const INIT_TOL: f64 = 1e-4;
 
 impl<C: Comm> Run<'_, '_, C> {
     pub(super) fn consensus_stage(&mut self, stage: &Stage) -> Result<Vec<Piece>> {
         let active = self.active();
-        // The sum of one view is that view; its scale would only be a second, worse opinion on its fit.
+        // The sum of one view is that view; a scale would only make its fit worse.
         let piece = if self.config.consensus == Consensus::Pooled && active.len() > 1 {
             self.pooled_stage(stage, &active)
         } else {
@@ -31,7 +31,7 @@ impl<C: Comm> Run<'_, '_, C> {
         Ok(vec![piece])
     }
 
-    /// One U, a V_k and a weight per view.
+    /// One U, and a V_k and a weight per view.
     fn shared_stage(&mut self, stage: &Stage, active: &[usize]) -> Result<Piece> {
         let began = Instant::now();
         let start = self.shared_start(stage, active)?;
@@ -44,7 +44,7 @@ impl<C: Comm> Run<'_, '_, C> {
         Ok(Piece { consensus: Some(Consensus::Shared), ..piece })
     }
 
-    /// One U and one V for the sum of the residuals; each view loses its share `s_k U V`.
+    /// One U and one V for the sum of the residuals; `s_k U V` is subtracted from each view.
     fn pooled_stage(&mut self, stage: &Stage, active: &[usize]) -> Result<Piece> {
         let began = Instant::now();
         let mean = active.iter().map(|&view| self.residuals[view].mean(self.pool, self.comm)).sum();
@@ -59,7 +59,7 @@ impl<C: Comm> Run<'_, '_, C> {
         let scales: Vec<f64> = active.iter().map(best_scale).collect();
         let total: f64 = scales.iter().sum();
         factors.weights = scales.iter().map(|scale| if total > 0.0 { scale / total } else { 0.0 }).collect();
-        // To view k the pair is U and `s_k V`: its columns are balanced against those, as in a shared stage.
+        // The factors of view k are U and `s_k V`: its columns are balanced against those, as in a shared stage.
         let v_norms = factors.v_norms.remove(0);
         let of_view = |scale: &f64| v_norms.iter().map(|norm| norm * scale).collect();
         factors.v_norms = scales.iter().map(of_view).collect();
@@ -75,7 +75,7 @@ impl<C: Comm> Run<'_, '_, C> {
         if self.config.init == Init::Nmf { self.start_from_views(stage, active, start) } else { Ok(start) }
     }
 
-    /// Each view factorized alone from the common start; U is the mean of theirs.
+    /// Each view is factorized separately from the common start; U is the mean of the results.
     fn start_from_views(
         &mut self,
         stage: &Stage,

@@ -1,4 +1,4 @@
-//! The whole method: proximity of every view, then stage after stage what is left of it.
+//! The method: the proximity of every view, then one stage after the other on its residual.
 //!
 //! ```text
 //! R_k <- proximity of view k
@@ -150,7 +150,7 @@ fn not_converged(stages: &[StageRecord], config: &Mnmf) -> Option<Warning> {
     })
 }
 
-/// This rank's rows, and those rows of the proximity matrix of every view.
+/// The rows of this rank, and those rows of the proximity matrix of every view.
 fn all_residuals<C: Comm>(
     config: &Mnmf,
     network: &Network,
@@ -227,7 +227,7 @@ impl<C: Comm> Run<'_, '_, C> {
         Ok(())
     }
 
-    /// Views of which something is left.
+    /// The views whose residual is not empty.
     fn active(&self) -> Vec<usize> {
         (0..self.residuals.len()).filter(|&view| !self.residuals[view].is_empty()).collect()
     }
@@ -242,7 +242,7 @@ impl<C: Comm> Run<'_, '_, C> {
         Settings { solver, gamma: config.gamma, max_iter, tol: config.tol, stop, epsilon }
     }
 
-    /// Random start for the given views (all in one target when pooled), which have these means.
+    /// Random initial factors for the given views (one target for all when pooled), which have these means.
     fn start(&self, stage: &Stage, names: &[&str], width: usize, means: &[f64]) -> Start<f32> {
         let means = match self.config.init {
             Init::Uniform => StartMeans::below(UNIFORM_LIMIT, means.len()),
@@ -259,7 +259,7 @@ impl<C: Comm> Run<'_, '_, C> {
         random_start(&means, width, self.rows.clone(), nodes, key.with(0).with(own_u), &v_keys)
     }
 
-    /// Factorizes what is left of the given views, with the observer looking on.
+    /// Factorizes the residuals of the given views; the observer receives the progress.
     fn solve(
         &mut self,
         stage: &Stage,
@@ -296,7 +296,7 @@ impl<C: Comm> Run<'_, '_, C> {
         nmf::factorize(&targets, start, settings, self.pool, self.comm, &mut watch)
     }
 
-    /// Takes a piece away from its views, puts its columns into the embedding, and takes note of it.
+    /// Subtracts a piece from its views, writes its columns to the embedding, and records the stage.
     fn apply(&mut self, stage: &Stage, piece: &Piece) -> Result<()> {
         let began = Instant::now();
         let names: Vec<String> = piece.views.iter().map(|&view| self.names[view].to_owned()).collect();
@@ -325,7 +325,7 @@ impl<C: Comm> Run<'_, '_, C> {
         };
         let ended = (self.observer)(&Progress::StageFinished(&record)).is_break();
         self.stages.push(record);
-        // All ranks leave together or not at all.
+        // All ranks stop together.
         if comm::sum(self.comm, if ended { 1.0 } else { 0.0 }) > 0.0 {
             Err(Error::Interrupted)
         } else {
@@ -333,7 +333,7 @@ impl<C: Comm> Run<'_, '_, C> {
         }
     }
 
-    /// Puts U into the embedding, in the scale asked for.
+    /// Writes U to the embedding, in the chosen scale.
     fn put_columns(&mut self, stage: &Stage, piece: &Piece) {
         let mut u = piece.u.clone();
         u.scale_columns(&piece.column_scales);
@@ -346,7 +346,7 @@ impl<C: Comm> Run<'_, '_, C> {
     }
 }
 
-/// What is minimized over several views.
+/// The objective over several views.
 #[derive(Clone, Copy)]
 enum Objective {
     /// Their weighted errors.

@@ -1,12 +1,12 @@
-//! Which rows are whose: rows are dealt out so that every rank gets as many entries, not as many rows.
+//! Which rows belong to which rank: every rank gets about the same number of entries, not of rows.
 //!
-//! How many entries a row has is only known once it is computed, and rows that are computed should stay where
-//! they are. So a sample of rows is counted first, one from each of many strata of equal length, the ranks sharing
-//! the work; each stands for its stratum. Degrees do not tell, since proximity divides by them: on a planted network
+//! The number of entries of a row is only known once it is computed, and computed rows should not move. So the entries of a
+//! sample of rows are counted first, one row from each of many strata of equal length; the ranks share this work. Degrees
+//! are no substitute, since the proximity divides by them: on a planted network
 //! of skew 1 (8,000 nodes, sorted by degree) the mean degree falls 21-fold from the first quarter of the entries to
 //! the last, and the entries of a row by no more than a third.
 //!
-//! Invariant: every rank finds the same bounds, from the same numbers.
+//! Invariant: every rank computes the same bounds from the same numbers.
 
 use std::ops::{ControlFlow, Range};
 
@@ -18,13 +18,13 @@ use manyview_base::parallel::Pool;
 use manyview_base::random::Key;
 use manyview_data::network::Network;
 
-/// Rows that each rank counts in each view.
+/// The number of rows that each rank counts in each view.
 const SAMPLE: usize = 256;
 
-/// At most one row in so many is counted: counting a row costs as much as computing it.
+/// At most one row in this many is counted: counting a row costs as much as computing it.
 const SPARING: usize = 16;
 
-/// This rank's rows. With one rank all, at once.
+/// The rows of this rank; with one rank, all rows.
 pub(super) fn own_rows<C: Comm>(
     network: &Network,
     settings: Settings,
@@ -40,7 +40,7 @@ pub(super) fn own_rows<C: Comm>(
     let strata = (SAMPLE * comm.size()).min(nodes / SPARING).max(1);
     let rows: Vec<usize> = (0..strata).map(|stratum| sampled_row(stratum, strata, nodes)).collect();
     let own = bound(strata, comm.rank(), comm.size())..bound(strata, comm.rank() + 1, comm.size());
-    // One for each row: those without entries are dealt out too.
+    // One for each row: rows without entries are assigned too.
     let mut costs = vec![1.0; own.len()];
     for (index, view) in network.views().iter().enumerate() {
         let mut watch = |_: usize| -> ControlFlow<()> {
@@ -58,7 +58,7 @@ pub(super) fn own_rows<C: Comm>(
     Ok(bounds[comm.rank()]..bounds[comm.rank() + 1])
 }
 
-/// A network that differs between ranks would give nonsense, or let them wait for each other forever.
+/// A network that differs between ranks would give wrong results, or a deadlock.
 fn check_same<C: Comm>(network: &Network, comm: &C) -> Result<()> {
     let views = network.views();
     let entries: usize = views.iter().map(|view| view.adjacency.entries()).sum();
@@ -68,25 +68,25 @@ fn check_same<C: Comm>(network: &Network, comm: &C) -> Result<()> {
     match all.iter().position(|other| *other != all[0]) {
         None => Ok(()),
         Some(rank) => Err(Error::network(format!(
-            "rank {rank} has read another network ({} nodes, {} views) than rank 0 ({} nodes, {} views), or other edges; \
-             all ranks must see the same files",
+            "rank {rank} has read a different network ({} nodes, {} views) than rank 0 ({} nodes, {} views), or different \
+             edges; all ranks must read the same files",
             all[rank][0], all[rank][1], all[0][0], all[0][1]
         ))),
     }
 }
 
-/// Where part `index` of `parts` equal parts begins.
+/// The start of part `index` of `parts` equal parts.
 fn bound(whole: usize, index: usize, parts: usize) -> usize {
     (whole as u128 * index as u128 / parts as u128) as usize
 }
 
-/// A random row of a stratum; a fixed place in it would fall in step with networks of a regular order.
+/// A random row of a stratum; a fixed position could coincide with a regular pattern in the network.
 fn sampled_row(stratum: usize, strata: usize, nodes: usize) -> usize {
     let (from, to) = (bound(nodes, stratum, strata), bound(nodes, stratum + 1, strata));
     from + (Key::new(0).at(stratum, 0) % (to - from).max(1) as u64) as usize
 }
 
-/// Bounds of the ranks' rows, so that each has as much of the cost; `costs` are those of a row in each stratum.
+/// The bounds of the rows of each rank, so that all have the same cost; `costs` are those of a row in each stratum.
 fn cut(costs: &[f64], nodes: usize, ranks: usize) -> Vec<usize> {
     let strata = costs.len();
     let start = |stratum: usize| bound(nodes, stratum, strata);

@@ -1,4 +1,4 @@
-//! Stages that look for what each view says alone.
+//! Stages that find what is specific to each view.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -26,7 +26,7 @@ impl<C: Comm> Run<'_, '_, C> {
         Ok(pieces)
     }
 
-    /// Columns of each view in this stage.
+    /// The number of columns of each view in this stage.
     fn split(&self, stage: &Stage) -> Vec<usize> {
         match &stage.split {
             Split::Given(split) => split.clone(),

@@ -106,7 +106,8 @@ impl Labels {
     /// # Errors
     /// When the file cannot be read or interpreted, or has no label for any of the nodes.
     pub fn open(path: &Path, nodes: &Nodes) -> Result<Self> {
-        let pairs = read_labels(path)?;
+        let ids: HashSet<&str> = nodes.iter().collect();
+        let pairs = read_labels(path, |id| ids.contains(id))?;
         Labels::from_pairs(nodes.iter(), pairs).map_err(|error| match error {
             Error::Network(message) => Error::parse(path.display().to_string(), message),
             other => other,

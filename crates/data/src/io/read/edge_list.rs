@@ -9,7 +9,7 @@ use super::batch::{Batch, Refused};
 use super::columns::{Columns, Format};
 use super::lines::Lines;
 use super::table::Rows;
-use super::text::{Taken, Text};
+use super::text::{BytesRead, Text};
 use super::{Delimiter, Directed, ReadObserver, Reading};
 use crate::network::{Duplicates, Interner, NetworkBuilder, NodeError, lossy};
 use manyview_base::error::{Error, Result};
@@ -24,7 +24,7 @@ const MOST_VIEWS: usize = 1000;
 /// Reports the progress to the observer.
 pub(super) struct Progress<'a> {
     pub observer: &'a mut ReadObserver<'a>,
-    pub taken: Taken,
+    pub taken: BytesRead,
     pub total: Option<u64>,
     pub edges: u64,
 }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::lines::Lines;
-use super::text::{Taken, Text};
+use super::text::{BytesRead, Text};
 use crate::network::{NetworkBuilder, Nodes};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::Message;
@@ -20,12 +20,12 @@ const IDS: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
 /// When the file cannot be read, has no ids, or has an id twice.
 pub fn read_node_file(path: &Path) -> Result<Nodes> {
     let mut builder = NetworkBuilder::new();
-    read_nodes(path, &mut builder, &Taken::default())?;
+    read_nodes(path, &mut builder, &BytesRead::default())?;
     Ok(builder.nodes().clone())
 }
 
 /// Adds the nodes of a file to an empty builder, fixes the set of nodes, and returns a note.
-pub(super) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &Taken) -> Result<Message> {
+pub(super) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &BytesRead) -> Result<Message> {
     let mut lines = Lines::new(Text::open(path, taken)?)?;
     let mut numbers = Vec::new();
     let mut further = false;

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::edge_list::{Progress, Views, read_edge_list};
 use super::nodes::read_nodes;
 use super::plan::{Job, Plan, check_directed};
-use super::text::{Taken, is_stdin, place};
+use super::text::{BytesRead, is_stdin, place};
 use super::{ReadNetwork, ReadObserver, ReadOptions, Source};
 use crate::network::{Duplicates, Interner, Network, NetworkBuilder, View};
 use manyview_base::error::Result;
@@ -43,7 +43,7 @@ pub fn read_network(
     observer: &mut ReadObserver<'_>,
 ) -> Result<ReadNetwork> {
     let plan = Plan::new(source, options)?;
-    let taken = Taken::default();
+    let taken = BytesRead::default();
     let mut builder = NetworkBuilder::new();
     let mut notes = plan.notes.clone();
     if let Some(path) = &plan.nodes {

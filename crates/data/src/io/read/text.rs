@@ -25,7 +25,7 @@ pub(super) struct Text {
 }
 
 /// The number of bytes read from all files, before decompression.
-pub(super) type Taken = Rc<Cell<u64>>;
+pub(super) type BytesRead = Rc<Cell<u64>>;
 
 pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
@@ -37,7 +37,7 @@ pub(super) fn place(path: &Path) -> String {
 }
 
 impl Text {
-    pub(super) fn open(path: &Path, taken: &Taken) -> Result<Text> {
+    pub(super) fn open(path: &Path, taken: &BytesRead) -> Result<Text> {
         let raw: Box<dyn Read> = if is_stdin(path) {
             Box::new(io::stdin())
         } else {
@@ -54,7 +54,7 @@ impl Text {
         })
     }
 
-    fn unpack(raw: Box<dyn Read>, place: String, taken: &Taken) -> Result<Text> {
+    fn unpack(raw: Box<dyn Read>, place: String, taken: &BytesRead) -> Result<Text> {
         let mut raw = Counted { raw, taken: Rc::clone(taken) };
         let mut magic = Vec::with_capacity(MAGIC);
         let failed = |error| Error::io(Path::new(&place), error);
@@ -127,7 +127,7 @@ fn foreign(magic: &[u8]) -> Option<&'static str> {
 
 struct Counted {
     raw: Box<dyn Read>,
-    taken: Taken,
+    taken: BytesRead,
 }
 
 impl Read for Counted {
@@ -145,7 +145,7 @@ pub(super) mod tests {
     use super::*;
 
     pub(in crate::io) fn text(bytes: &[u8]) -> Result<Text> {
-        Text::unpack(Box::new(Cursor::new(bytes.to_vec())), "calls.tsv".into(), &Taken::default())
+        Text::unpack(Box::new(Cursor::new(bytes.to_vec())), "calls.tsv".into(), &BytesRead::default())
     }
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -1,0 +1,68 @@
+"""Every crate that would be published can be packaged, and the oldest Rust version is the one that really builds."""
+
+import json
+import os
+import subprocess
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+#: In the order in which they depend on each other.
+PUBLISHED = ["base", "data", "core", "baselines", "analysis", "manyview", "cli", "mpi"]
+#: AVX-512 intrinsics are stable since this version; pulp uses them with the feature x86-v4.
+AVX512 = (1, 89)
+
+
+def cargo(*arguments):
+    done = subprocess.run(["cargo", *arguments], cwd=ROOT, capture_output=True, text=True, env=os.environ)
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    return done.stdout
+
+
+def version(text):
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.metadata = json.loads(cargo("metadata", "--format-version", "1", "--locked"))
+        cls.packages = {package["name"]: package for package in cls.metadata["packages"]}
+
+    def own(self, crate):
+        return self.packages["manyview" if crate == "manyview" else f"manyview-{crate}"]
+
+    def test_the_oldest_rust_version_is_what_code_and_dependencies_need(self):
+        declared = version(self.own("manyview")["rust_version"])
+        self.assertGreaterEqual(declared, AVX512)
+        for package in self.packages.values():
+            needed = version(package["rust_version"] or "1.0")
+            self.assertGreaterEqual(declared, needed, package["name"])
+
+    def test_published_crates_say_what_they_are(self):
+        for crate in PUBLISHED:
+            package = self.own(crate)
+            for field in ("description", "license", "repository", "readme", "keywords", "categories"):
+                self.assertTrue(package[field], f"{crate}: {field}")
+            self.assertNotEqual(package["publish"], [], crate)
+
+    def test_packages_hold_what_they_need(self):
+        for crate in PUBLISHED:
+            listed = cargo("package", "--list", "--allow-dirty", "-p", self.own(crate)["name"]).split("\n")
+            for name in ("LICENSE-MIT", "LICENSE-APACHE", "README.md", "Cargo.toml"):
+                self.assertIn(name, listed, crate)
+        data = cargo("package", "--list", "--allow-dirty", "-p", "manyview-data").split("\n")
+        self.assertIn("digits/pixel.tsv.gz", data)
+
+    def test_every_published_crate_is_packaged_and_the_library_builds_from_packages(self):
+        names = [self.own(crate)["name"] for crate in PUBLISHED]
+        chosen = [word for name in names for word in ("-p", name)]
+        cargo("package", "--allow-dirty", "--no-verify", "--locked", *chosen)
+        packed = Path(self.metadata["target_directory"]) / "package"
+        for name in names:
+            self.assertTrue((packed / f"{name}-{self.own('manyview')['version']}.crate").is_file(), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
