@@ -1,7 +1,7 @@
-"""The other side of bench/run.sh: scikit-learn's NMF and randomized SVD, and the proximity computed with SciPy.
+"""The reference measurements of bench/run.sh: scikit-learn's NMF and randomized SVD, and the proximity computed with SciPy.
 
-Each command does one measurement in a process of its own, so that the number of threads is set before NumPy loads, and
-prints one line of JSON for each repeat. Files are read before the clock starts.
+Each command makes one measurement in a separate process, so that the number of threads is set before NumPy is loaded, and
+prints one line of JSON per repeat. Files are read before the clock starts.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def factorize(args):
     width = u.shape[1]
 
     def run(iterations):
-        """The function behind NMF.fit_transform; the class would add a pass for its final error, which is not counted here."""
+        """The function behind NMF.fit_transform; the class would add a pass for its final error, which is not measured here."""
         w, h = u.copy(), np.ascontiguousarray(v.T)
         began = time.perf_counter()
         w, h, done = non_negative_factorization(
@@ -77,7 +77,7 @@ def proximity(args):
     def prepare():
         degrees = np.asarray(adjacency.sum(axis=1)).ravel()
         inverse = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
-        # Rows of the sum are columns here: sparse times dense in C order is what SciPy does best.
+        # Rows of the sum are columns here, because SciPy is fastest at sparse times dense in C order.
         step = sp.csr_matrix((sp.diags(inverse) @ adjacency).T, dtype=np.float32)
         scale = (degrees.sum() / (args.negative * args.window) * inverse).astype(np.float32)
         return step, scale
@@ -107,7 +107,7 @@ def proximity(args):
         counts = mask.sum(axis=1)
         return counts, np.nonzero(mask)[1].astype(np.int32), np.log(near[mask])
 
-    # The block size that suits this machine, found on a few blocks and outside the timer.
+    # The fastest block size on this machine, measured on a few blocks before the clock starts.
     step, scale = prepare()
     by_column = step.tocsc()
 
@@ -148,7 +148,7 @@ def decompose(args):
         began = time.perf_counter()
         u, _, _ = randomized_svd(a, args.rank, random_state=0)
         seconds = time.perf_counter() - began
-        # What U leaves of the matrix, whatever the values say; a few columns at a time, in 64 bits.
+        # The relative error of the projection on U, independent of the singular values; a few columns at a time, in 64 bits.
         parts = (a.T @ u[:, at : at + 32].astype(np.float64) for at in range(0, args.rank, 32))
         error = 1 - sum(float(np.sum(part**2)) for part in parts) / norm
         print(json.dumps({"entries": int(a.nnz), "seconds": seconds, "error": error}), flush=True)

@@ -1,6 +1,6 @@
-"""Classification and clustering against scikit-learn: the same vectors, on one thread and on all cores.
+"""Classification and clustering compared with scikit-learn: the same vectors, on one thread and on all cores.
 
-python3 bench/evaluate.py theirs classify|cluster FOLDER    is scikit-learn's side, one JSON object on stdout
+python3 bench/evaluate.py theirs classify|cluster FOLDER    measures scikit-learn; prints one JSON object
 """
 
 import json
@@ -17,7 +17,7 @@ SHARES, REPEATS, RESTARTS = (0.3, 0.5, 0.7), 10, 10
 
 
 def vectors(folder):
-    """Classes that overlap, in non-negative vectors with many small numbers, as embeddings have them."""
+    """Overlapping classes of non-negative vectors with many small numbers, like those of embeddings."""
     if (folder / "labels.tsv").exists():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,7 +37,7 @@ def theirs(task, folder):
     from sklearn.metrics import adjusted_mutual_info_score, f1_score, normalized_mutual_info_score
     from sklearn.model_selection import train_test_split
 
-    # Imports do not count, files do, as on our side.
+    # As for manyview, the time includes reading the files, but not the imports.
     began = time.perf_counter()
     x = np.load(folder / "embedding.npy")
     y = np.array([line.split("\t")[1] for line in (folder / "labels.tsv").read_text().splitlines()])
@@ -81,7 +81,7 @@ def ours(binary, task, folder, threads):
 def run_theirs(task, folder, threads):
     environment = dict(os.environ)
     if threads != "all":
-        # Told before NumPy is loaded; on busy cores its threads may well lose more than they gain.
+        # Set before NumPy is loaded. On busy cores, several threads may be slower than one.
         environment.update(OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads))
     command = [sys.executable, str(Path(__file__)), "theirs", task, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -91,7 +91,7 @@ def run_theirs(task, folder, threads):
 
 
 def section(bench, binary, step):
-    """Races both tasks, in turns, and records seconds with the score that was reached."""
+    """Measures both programs alternately on both tasks, and records the times and scores."""
     folder = vectors(bench.work / f"evaluate-{NODES}x{DIM}x{CLASSES}")
     for repeat in range(bench.plan["runs"]):
         for task in ("classify", "cluster"):
@@ -99,9 +99,9 @@ def section(bench, binary, step):
                 step(f"evaluate {task}, {threads} threads, repeat {repeat + 1}")
                 us, them = ours(binary, task, folder, threads), run_theirs(task, folder, threads)
                 apart = us["score"] / them["score"] - 1
-                # Splits and starts differ, so scores agree as far as ten repeats let them.
+                # Splits and restarts differ, so scores agree only up to the variation over ten repeats.
                 if abs(apart) > 0.01 if task == "classify" else apart > 0.001:
-                    sys.exit(f"evaluate {task}: scores {us['score']} and {them['score']}; no fair race")
+                    sys.exit(f"evaluate {task}: scores {us['score']} and {them['score']} differ too much for a fair comparison")
                 for who, found in (("manyview", us), ("scikit-learn", them)):
                     note = f"score {found['score']:.6g}, {found['iterations']:.0f} iterations"
                     case = {"what": task, "who": who, "threads": threads, "repeat": repeat}

@@ -1,7 +1,7 @@
-"""Takes all measurements of bench/run.sh and writes raw.csv, machine.txt and summary.md into a folder.
+"""Makes all measurements of bench/run.sh and writes raw.csv, machine.txt and summary.md to a folder.
 
-We and the others take turns, one measurement each, so that a noisy minute hits both. Every number of the summary comes
-from raw.csv; summary.py can make it again.
+The programs are measured alternately, so that other load affects all of them. All numbers of the summary are computed from
+raw.csv; summary.py can generate it again.
 """
 
 import argparse
@@ -28,16 +28,16 @@ ROOT = HERE.parent
 RELEASE = ROOT / "target" / "release"
 GENERATE = ["--degree", "12", "--skew", "0.4", "--noise", "0.2"]
 
-# Entries wanted -> nodes of a planted network whose views have about as many, at window 5 and negative 1.
+# Number of entries -> nodes of a planted network whose views have about this many, with window 5 and negative 1.
 NODES = {1e6: 2700, 1e7: 9300, 1e8: 33500}
-# The same for three views together.
+# The same for three views in total.
 NODES_OF_THREE = {1e5: 420, 3e5: 760, 1e6: 1450, 3e6: 2650, 1e7: 5100, 3e7: 9200, 1e8: 18200}
 VIEWS = 3
 TOLERANCE = 1e-3
 
 FULL = {
     "nmf": {
-        # Name: widths, solvers, repeats, iterations of scikit-learn (few, more), ours.
+        # Name: widths, solvers, repeats, iterations of scikit-learn (few, more), iterations of manyview.
         "planted-1M": ((8, 16, 32, 64), ("cd", "mu"), 3, (5, 20), 25),
         "planted-10M": ((8, 16, 32, 64), ("cd", "mu"), 3, (5, 10), 15),
         "flickr": ((8, 16, 32, 64), ("cd", "mu"), 3, (5, 10), 15),
@@ -99,14 +99,14 @@ class Bench:
 
     def planted(self, name, nodes, views):
         network, near = self.work / name, self.work / f"{name}-proximity"
-        # A finished proximity folder has its list of nodes; settings are part of the name.
+        # A complete proximity folder contains nodes.txt; settings are part of the name.
         if not (near / "nodes.txt").exists():
             manyview("generate", "-o", network, "--force", "--nodes", nodes, "--views", views, "--communities", max(4, nodes // 120), *GENERATE)
             manyview("proximity", network, "-o", near, "--force", "--negative", 1)
         return network, near
 
     def matrix(self, name):
-        """The matrix's file, or None when it cannot be had."""
+        """The file of the matrix, or None if it is not available."""
         if name not in self.matrices:
             if name == "flickr":
                 self.matrices[name] = self.flickr()
@@ -121,7 +121,7 @@ class Bench:
     def flickr(self):
         edges = self.data and self.data / "flickr" / "friendship.tsv"
         if not edges or not edges.exists():
-            self.skip("flickr", "no flickr/friendship.tsv; give --data or MANYVIEW_DATA")
+            self.skip("flickr", "flickr/friendship.tsv not found; use --data or MANYVIEW_DATA")
             return None
         near = self.work / "flickr-proximity"
         manyview("proximity", "--view", f"friendship={edges}", "-o", near, "--force", "--negative", 1)
@@ -129,7 +129,7 @@ class Bench:
         return near / "friendship.npz"
 
     def start(self, name, width):
-        """Random factors whose product has about the matrix's mean."""
+        """Random factors whose product has about the mean of the matrix."""
         u, v = self.work / f"{name}-u{width}.npy", self.work / f"{name}-v{width}.npy"
         x = sp.load_npz(self.matrix(name))
         size = 2 * (x.sum(dtype=np.float64) / x.shape[0] / x.shape[1] / width) ** 0.5
@@ -162,7 +162,7 @@ class Bench:
         for done, error in ((few, them["error_few"]), (few + more, them["error"])):
             apart = abs(us["errors"][done - 1] / error - 1) if done <= iterations else 0.0
             if apart > TOLERANCE:
-                sys.exit(f"{name} width {width} {solver}: errors after {done} iterations differ by {apart:.1e}; no fair race")
+                sys.exit(f"{name} width {width} {solver}: errors after {done} iterations differ by {apart:.1e}, so the comparison would not be fair")
         case = {"what": name, "entries": us["entries"], "width": width, "solver": solver, "threads": threads, "repeat": repeat}
         self.record("nmf", who="manyview", seconds=mean(us["iterations"]), note=f"error {us['errors'][few + more - 1]:.6f}", **case)
         self.record("nmf", who="scikit-learn", seconds=them["iteration"], note=f"error {them['error']:.6f}", **case)
@@ -181,7 +181,7 @@ class Bench:
                         (them,) = self.theirs(
                             "nmf", self.matrix(name), *start, "--few", 5, "--iterations", iterations - 5
                         )
-                    # Both sides pay for all that follows the CSR matrix in memory; rounding may cost a hair of error.
+                    # Both times start with the CSR matrix in memory; the tolerance allows for rounding.
                     reached = [end for end, error in zip(us["ends"], us["errors"]) if error <= them["error"] * (1 + 1e-5)]
                     took = us["cutting"] + reached[0] if reached else float("inf")
                     needed = len(us["ends"]) - len(reached) + 1
@@ -204,7 +204,7 @@ class Bench:
                 self.record("growth", seconds=mean(line["iterations"]), note=group, **case)
                 rest = line["scaling"] + line["subtracting"]
                 self.record("stage", seconds=line["total"] + rest, note=group, **case)
-            self.record("memory", what="stages", entries=sum(line["entries"] for line in found if line["kind"] == "shared") // repeats, seconds=found[-1]["peak"] / 1e9, note="GB at most")
+            self.record("memory", what="stages", entries=sum(line["entries"] for line in found if line["kind"] == "shared") // repeats, seconds=found[-1]["peak"] / 1e9, note="GB peak")
 
     def proximity(self):
         for name, repeats in self.plan["proximity"]:
@@ -218,7 +218,7 @@ class Bench:
                     check = ["--check", matrix] if repeat == 0 else []
                     (them,) = self.theirs("proximity", edges, "--ours", near, "--threads", threads, *check)
                     if check and (them["not_in_both"] > 1e-6 * us["entries"] + 3 or them["largest_difference"] > 1e-4):
-                        sys.exit(f"proximity of {name}: not the same matrix: {them}")
+                        sys.exit(f"proximity of {name}: the matrices differ: {them}")
                     case = {"what": name, "entries": us["entries"], "threads": threads, "repeat": repeat}
                     self.record("proximity", who="manyview", seconds=us["seconds"], **case)
                     self.record("proximity", who="SciPy", seconds=them["seconds"], note=f"blocks of {them['block']}", **case)
@@ -242,7 +242,7 @@ class Bench:
         if folder and folder.is_dir():
             runs["flickr folder"] = ["embed", folder, "--force"]
         else:
-            self.skip("flickr folder", "no flickr in the data folder; give --data or MANYVIEW_DATA")
+            self.skip("flickr folder", "no flickr in the data folder; use --data or MANYVIEW_DATA")
         for repeat in range(self.plan["runs"]):
             for name, command in runs.items():
                 step(f"end to end: {name}, repeat {repeat + 1}")
@@ -253,7 +253,7 @@ class Bench:
     def tucker(self):
         folder = self.data and self.data / "acm"
         if not (folder and folder.is_dir()):
-            return self.skip("tucker", "no acm in the data folder; give --data or MANYVIEW_DATA")
+            return self.skip("tucker", "no acm in the data folder; use --data or MANYVIEW_DATA")
         step("tucker: acm")
         began = time.perf_counter()
         manyview("embed", folder, "--method", "tucker", "--force", "-o", self.work / "run", "--threads", 2)
@@ -290,7 +290,7 @@ class Bench:
                     return self.skip("MPI", (done.stderr.strip().splitlines() or ["mpirun failed"])[-1])
                 run = json.loads((out / "run.json").read_text())
                 if run["ranks"] != ranks:
-                    return self.skip("MPI", f"asked for {ranks} ranks, the run had {run['ranks']}")
+                    return self.skip("MPI", f"expected {ranks} ranks, but the run had {run['ranks']}")
                 self.record("mpi", what=name, who="manyview", threads=1, repeat=repeat, seconds=run["seconds"]["factorize"], note=f"{ranks} ranks")
 
 
@@ -309,7 +309,7 @@ def manyview(*command):
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
 
 
-def said(*command):
+def output_of(*command):
     try:
         return subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout.strip()
     except OSError:
@@ -319,20 +319,20 @@ def said(*command):
 def machine(command):
     import sklearn
 
-    processor = next((line.split(":")[1].strip() for line in said("lscpu").splitlines() if line.startswith("Model name")), platform.processor())
-    caches = ", ".join(" ".join(line.split()) for line in said("lscpu").splitlines() if line.startswith("L"))
+    processor = next((line.split(":")[1].strip() for line in output_of("lscpu").splitlines() if line.startswith("Model name")), platform.processor())
+    caches = ", ".join(" ".join(line.split()) for line in output_of("lscpu").splitlines() if line.startswith("L"))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    changed = " with changes that are not committed" if said("git", "status", "--porcelain", "--untracked-files=no") else ""
+    changed = " with uncommitted changes" if output_of("git", "status", "--porcelain", "--untracked-files=no") else ""
     return "\n".join(
         [
             f"date        {time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC",
             f"command     {command}",
-            f"commit      {said('git', 'rev-parse', 'HEAD')}{changed}",
+            f"commit      {output_of('git', 'rev-parse', 'HEAD')}{changed}",
             f"processor   {processor}, {os.cpu_count()} cores",
             f"caches      {caches}",
             f"memory      {memory:.1f} GB",
             f"system      {platform.system()} {platform.release().split('-')[0]}",
-            f"compiler    {said('rustc', '--version')}",
+            f"compiler    {output_of('rustc', '--version')}",
             f"python      {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}",
             f"load        {os.getloadavg()[0]:.2f} at the start (1 minute)",
         ]

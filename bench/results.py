@@ -1,10 +1,10 @@
-"""Every method on every labeled network: `manyview compare` for each, and the tables side by side.
+"""Runs `manyview compare` on every labeled network, and combines the tables.
 
-python3 bench/results.py run --data DIR --work WORK                     (goes on where it stopped)
+python3 bench/results.py run --data DIR --work WORK                     (resumes an interrupted run)
 python3 bench/results.py table --work WORK -o docs/results/compare
 
-DIR holds a folder with edge lists and labels.tsv for each network. WORK gets the embeddings, some gigabytes. Uses the
-command line alone; Python's standard library is enough. Scores do not depend on the machine; times do.
+DIR contains one folder per network, with edge lists and labels.tsv. The embeddings, a few gigabytes, are stored in WORK. Uses
+only the command line program and Python's standard library. Scores do not depend on the machine; times do.
 """
 
 import argparse
@@ -18,21 +18,21 @@ from statistics import mean
 
 BINARY = Path(__file__).resolve().parent.parent / "target" / "release" / "manyview"
 USUAL = ["--repeats", "3", "--no-pictures"]
-# Choosing C for many classes or 11,000 nodes takes minutes for each embedding. Digits are public with us, so anybody can repeat the
-# rest.
+# Selecting C takes minutes per embedding for many classes or 11,000 nodes. The digits are part of the repository, so that
+# everybody can repeat the ablations and sweeps.
 OTHER = {
     "aminer_authors": ["--c", "1"],
     "human_ppi_kegg": ["--c", "1"],
     "worm_ppi": ["--c", "1"],
     "mfeat": ["--ablations", "--sweep", "dim,gamma,stages,consensus-stages"],
 }
-# Ablations and sweeps belong to single networks.
+# Without ablations and sweeps, which exist for single networks only.
 SECTIONS = ("single view", "heterogeneous", "multi-view", "plain", "ours")
-# What a table of all networks shows: its title, the beginning of the title of the table of one network, and its columns.
+# The combined tables: title, start of the title of the table of one network, and start of the names of its columns.
 SHOWN = (
-    ("Micro-F1, mean of the shares 0.3, 0.5 and 0.7, C = 1", "Classification, C = 1", "micro-F1"),
-    ("Micro-F1, likewise, C chosen within the training nodes", "Classification, C chosen", "micro-F1"),
-    ("Macro-F1, likewise, C = 1", "Classification, C = 1", "macro-F1"),
+    ("Micro-F1, mean over the training fractions 0.3, 0.5 and 0.7, C = 1", "Classification, C = 1", "micro-F1"),
+    ("Micro-F1, same fractions, C selected by cross-validation on the training nodes", "Classification, C chosen", "micro-F1"),
+    ("Macro-F1, same fractions, C = 1", "Classification, C = 1", "macro-F1"),
     ("NMI of k-means", "Clustering", "NMI"),
     ("AMI of k-means", "Clustering", "AMI"),
 )
@@ -46,7 +46,7 @@ def run(arguments):
     found = sorted(path.parent.name for path in data.glob("*/labels.tsv"))
     failed = []
     for name in arguments.only or found:
-        # Paths are relative, because tables tell the command.
+        # Relative paths, because the tables contain the command.
         words = [BINARY, "compare", f"data/{name}", "--labels", f"data/{name}/labels.tsv", "-o", name, *USUAL, *OTHER.get(name, [])]
         with open(arguments.work / f"{name}.log", "w") as log:
             code = subprocess.run(words, cwd=arguments.work, stdout=log, stderr=log).returncode
@@ -57,7 +57,7 @@ def run(arguments):
 
 
 def lines_of(found, title, column):
-    """The lines of a network's table: name to mean over the columns whose names begin with `column`; and which have seen the tests."""
+    """The rows of a network's table: for each name the mean over the columns that start with `column`, and whether it is an oracle."""
     for table in found["tables"]:
         if table["title"].startswith(title):
             wanted = [at for at, name in enumerate(table["columns"]) if name.startswith(column)]
@@ -95,7 +95,7 @@ def side_by_side(networks, title, column, usual):
 
 
 def seconds(networks):
-    """Seconds of each method: the sum over its views or paths, one fit for MVE."""
+    """Run time of each method: the sum over its views or paths; one fit for MVE."""
     methods = [method for found in networks.values() for method in found["methods"] if method["section"] in SECTIONS]
     methods = list(dict.fromkeys(method["name"] for method in methods))
     yield "| | " + " | ".join(networks) + " |"
@@ -116,7 +116,7 @@ def table(arguments):
         shutil.copy(arguments.work / name / "compare.md", arguments.output / f"{name}.md")
     lines = [line for found in networks.values() for line in found["tables"][0]["lines"] if line["section"] in SECTIONS]
     usual = list(dict.fromkeys(one_name(line["name"]) for line in lines))
-    parts = ["# All methods on all networks, side by side", ""]
+    parts = ["# All methods on all networks", ""]
     for title, beginning, column in SHOWN:
         parts += [f"## {title}", "", *side_by_side(networks, beginning, column, usual), ""]
     parts += ["## Seconds", "", *seconds(networks), ""]
@@ -129,7 +129,7 @@ if __name__ == "__main__":
     runner = tasks.add_parser("run")
     runner.add_argument("--data", type=Path, default=os.environ.get("MANYVIEW_DATA"))
     runner.add_argument("--work", type=Path, required=True)
-    runner.add_argument("--only", nargs="*", metavar="NAME", help="networks [all]")
+    runner.add_argument("--only", nargs="*", metavar="NAME", help="networks (default: all)")
     tabler = tasks.add_parser("table")
     tabler.add_argument("--work", type=Path, required=True)
     tabler.add_argument("-o", "--output", type=Path, required=True)

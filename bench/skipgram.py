@@ -1,6 +1,6 @@
-"""DeepWalk's training against gensim's Word2Vec: the same walks, window, negatives and rate, on one thread and on two.
+"""DeepWalk's training compared with gensim's Word2Vec: the same walks, window, negatives and rate, on one thread and on two.
 
-python3 bench/skipgram.py theirs WALKS THREADS [FOLDER]    is gensim's side, one JSON object on stdout
+python3 bench/skipgram.py theirs WALKS THREADS [FOLDER]    measures gensim; prints one JSON object
 """
 
 import json
@@ -23,9 +23,9 @@ def theirs(path, threads, folder):
         alpha=0.025, min_alpha=0.0001, workers=threads, seed=0,
     )
     model.build_vocab(walks)
-    # It starts from vectors twice as long as word2vec's and ours, which is worth 0.004 of F1 here.
+    # gensim's initial vectors are twice as long as those of word2vec and manyview, which makes a difference of 0.004 in F1 here.
     model.wv.vectors *= 0.5
-    # Counting does not count here; on our side it does.
+    # Counting is not included here; in manyview's time it is.
     began = time.perf_counter()
     model.train(walks, total_examples=len(walks), epochs=1)
     seconds = time.perf_counter() - began
@@ -37,7 +37,7 @@ def theirs(path, threads, folder):
 
 
 def pairs(path):
-    """Pairs that a drawn window makes of the walks, on average."""
+    """The expected number of pairs from the walks with random window sizes."""
     lengths = np.array([line.count(" ") + 1 for line in path.read_text().splitlines()])
     apart = range(1, WINDOW + 1)
     return sum(2 * np.maximum(lengths - t, 0).sum() * (WINDOW - t + 1) / WINDOW for t in apart)
@@ -56,14 +56,14 @@ def score(binary, folder, labels):
 
 
 def section(bench, measure, binary, step):
-    """Races the training, in turns, and records seconds with the number of pairs; with labels, scores must agree."""
+    """Measures both programs alternately, and records the times and the number of pairs; with labels, scores must agree."""
     try:
         import gensim
     except ImportError:
-        return bench.skip("skipgram", "no gensim in this Python")
+        return bench.skip("skipgram", "gensim is not installed")
     edges = bench.data and bench.data / "flickr" / "friendship.tsv"
     if not edges or not edges.exists():
-        return bench.skip("skipgram", "no flickr/friendship.tsv; give --data or MANYVIEW_DATA")
+        return bench.skip("skipgram", "flickr/friendship.tsv not found; use --data or MANYVIEW_DATA")
     walks = bench.work / "flickr-walks.txt"
     lines_of([measure, "skip-gram", edges, "--walks", WALKS, "--only-walks", walks])
     count = round(pairs(walks))
@@ -78,9 +78,9 @@ def section(bench, measure, binary, step):
             labels = bench.data / "flickr" / "labels.tsv"
             if labels.exists() and repeat == 0:
                 scores = {who: score(binary, folder, labels) for who, folder in folders.items()}
-                # Seeds alone make a difference of 0.003 on either side.
+                # Different seeds alone make a difference of 0.003 in either program.
                 if scores["manyview"] < scores["gensim"] - 0.015:
-                    sys.exit(f"skipgram: micro F1 {scores}; no fair race")
+                    sys.exit(f"skipgram: micro F1 {scores}; not a fair comparison")
                 note = {who: f"micro F1 {scores[who]:.4f}" for who in folders}
             for who, found in (("manyview", us), ("gensim", them)):
                 case = {"what": "flickr", "entries": count, "who": who, "width": DIM, "threads": threads, "repeat": repeat}

@@ -1,6 +1,6 @@
-"""Turns a run's raw.csv into summary.md: tables with ratios, the targets beside them, what was missed and skipped.
+"""Generates summary.md from the raw.csv of a run: tables with ratios and targets, and lists of missed and skipped targets.
 
-python3 bench/summary.py bench/runs/<run>    makes it again; needs nothing but Python.
+python3 bench/summary.py bench/runs/<run>    generates it again; needs only Python.
 """
 
 import csv
@@ -41,7 +41,7 @@ class Run:
 
 
 def time_of(seconds):
-    """Median, and the spread when there is one."""
+    """The median, and the range if there are several values."""
     middle = median(seconds)
     unit, factor = (("s", 1), ("ms", 1e3))[middle < 1]
     text = f"{middle * factor:.3g} {unit}"
@@ -51,14 +51,14 @@ def time_of(seconds):
 
 
 def ratio(numerator, denominator):
-    """Of the medians, and of the best."""
+    """The ratio of the medians, and of the best."""
     return median(numerator) / median(denominator), numerator[0] / denominator[0]
 
 
 def nmf(run):
     run.say("## Seconds per iteration of NMF", "")
-    run.say("Same matrix, same start, 32-bit floats, same error after the same iterations (checked to 1e-3). `hals` is the same")
-    run.say("algorithm as scikit-learn's `cd`. Median of the runs (lowest to highest); ratios are of medians, in brackets of the best.")
+    run.say("Same matrix, same initial factors, 32-bit floats, same error after the same iterations (checked to 1e-3). `hals` is the same")
+    run.say("algorithm as scikit-learn's `cd`. Median of the runs (lowest to highest); ratios are of medians, in parentheses of the best.")
     for name in run.values("nmf", "what"):
         entries = int(run.values("nmf", "entries", what=name)[0])
         run.say("", f"### {name}: {entries:,} entries")
@@ -77,19 +77,19 @@ def nmf(run):
                     if least and solver == "cd" and width in ("16", "32"):
                         threads = 1 if least == 4 else 2
                         cell += f", target {least}"
-                        cell += run.judge(f"{name}, width {width}, {threads} of our threads: {least} x scikit-learn's cd on one", middle >= least, f"{middle:.1f}")
+                        cell += run.judge(f"{name}, width {width}, {threads} against 1 thread: {least} x scikit-learn's cd", middle >= least, f"{middle:.1f}")
                     elif middle < 1:
-                        cell += " **we lose**"
+                        cell += " **slower**"
                     cells.append(cell)
                 cells.append(f"{entries / us[0][0] / 1e6:.0f}")
                 rows.append(cells)
-        run.table(("solver", "width", "us, 1 thread", "us, 2", "them, 1 thread", "them, 2", "1 to 1", "2 to 1", "2 to 2", "our best, M entries/s, 1 thread"), rows)
+        run.table(("solver", "width", "manyview, 1 thread", "manyview, 2", "scikit-learn, 1 thread", "scikit-learn, 2", "ratio, 1 to 1 thread", "2 to 1", "2 to 2", "manyview, best, M entries/s, 1 thread"), rows)
 
 
 def equal_error(run):
     run.say("## Time to equal error", "")
-    run.say("Seconds from the CSR matrix in memory (ours includes cutting it into tiles) until our error is no larger than what")
-    run.say("scikit-learn's `cd` has after the iterations given.")
+    run.say("Seconds from the CSR matrix in memory (for manyview including the conversion to tiles) until the error is no larger than that of")
+    run.say("scikit-learn's `cd` after the given iterations.")
     rows = []
     for name in run.values("equal", "what"):
         for width in run.values("equal", "width", what=name):
@@ -98,32 +98,32 @@ def equal_error(run):
             for threads in (1, 2):
                 (us,) = run.select("equal", what=name, width=width, who="manyview", threads=threads)
                 gain = float(them["seconds"]) / float(us["seconds"])
-                missed = run.judge(f"{name}, width {width}, {threads} of our threads: to equal error no slower", gain >= 1, f"{gain:.1f} x")
+                missed = run.judge(f"{name}, width {width}, {threads} against 1 thread: not slower to equal error", gain >= 1, f"{gain:.1f} x")
                 cells.append(f"{float(us['seconds']):.2f} s ({us['note']}): {gain:.1f} x{missed}")
             rows.append(cells)
-    run.table(("matrix", "width", "scikit-learn, 1 thread", "us, 1 thread", "us, 2 threads"), rows)
+    run.table(("matrix", "width", "scikit-learn, 1 thread", "manyview, 1 thread", "manyview, 2 threads"), rows)
 
 
 def proximity(run):
     run.say("## Proximity", "")
     run.say("Window 5, negative 1, 32-bit floats, the same matrix (entries and values checked). SciPy: blocks of dense rows times the")
-    run.say("sparse walk matrix, block size picked for the machine; on two threads, blocks are shared out over a thread pool.")
+    run.say("sparse walk matrix, with the fastest block size on this machine; on two threads, blocks are distributed to a thread pool.")
     rows = []
     for name in run.values("proximity", "what"):
         us, them = ([run.seconds("proximity", what=name, who=who, threads=threads) for threads in (1, 2)] for who in ("manyview", "SciPy"))
         gain = median(them[0]) / median(us[1])
-        missed = run.judge(f"proximity of {name}, 2 of our threads: 5 x SciPy", gain >= 5, f"{gain:.1f}")
+        missed = run.judge(f"proximity of {name}, 2 against 1 thread: 5 x SciPy", gain >= 5, f"{gain:.1f}")
         rows.append(
             [name, run.values("proximity", "entries", what=name)[0], time_of(us[0]), time_of(us[1]), time_of(them[0]), time_of(them[1])]
             + [f"{median(them[0]) / median(us[0]):.1f}", f"{gain:.1f}, target 5{missed}", f"{median(them[1]) / median(us[1]):.1f}"]
         )
-    run.table(("network", "entries", "us, 1 thread", "us, 2", "SciPy, 1 thread", "SciPy, 2", "1 to 1", "2 to 1", "2 to 2"), rows)
+    run.table(("network", "entries", "manyview, 1 thread", "manyview, 2", "SciPy, 1 thread", "SciPy, 2", "ratio, 1 to 1 thread", "2 to 1", "2 to 2"), rows)
 
 
 def svd(run):
     run.say("## Singular vectors", "")
-    run.say("From the CSR matrix in memory (ours includes cutting it into tiles) to the leading vectors of both sides. The error is")
-    run.say("`||A - U Uᵀ A||² / ||A||²`; scikit-learn's `randomized_svd` has its default settings.")
+    run.say("From the CSR matrix in memory (for manyview including the conversion to tiles) to the leading vectors of both sides. The error is")
+    run.say("`||A - U Uᵀ A||² / ||A||²`; scikit-learn's `randomized_svd` with default settings.")
     rows = []
     for name in run.values("svd", "what"):
         (width,) = run.values("svd", "width", what=name)
@@ -132,15 +132,15 @@ def svd(run):
         gains = []
         for threads in (1, 2):
             gain = median(them[threads - 1]) / median(us[threads - 1])
-            target = f"{width} singular vectors of {name}, {threads} threads each: no slower"
+            target = f"{width} singular vectors of {name}, {threads} threads each: not slower"
             gains.append(f"{gain:.1f}{run.judge(target, gain >= 1, f'{gain:.1f} x')}")
-        missed = run.judge(f"{width} singular vectors of {name}: error no larger", float(notes[0]) <= float(notes[1]), f"{notes[0]} to {notes[1]}")
+        missed = run.judge(f"{width} singular vectors of {name}: error not larger", float(notes[0]) <= float(notes[1]), f"{notes[0]} to {notes[1]}")
         rows.append([name, width, *(time_of(times) for times in (*us, *them)), *gains, f"{notes[0]}; {notes[1]}{missed}"])
-    run.table(("matrix", "vectors", "us, 1 thread", "us, 2", "them, 1 thread", "them, 2", "1 to 1", "2 to 2", "error: we; they"), rows)
+    run.table(("matrix", "vectors", "manyview, 1 thread", "manyview, 2", "scikit-learn, 1 thread", "scikit-learn, 2", "ratio, 1 to 1 thread", "2 to 2", "error: manyview; scikit-learn"), rows)
 
 
 def power(points):
-    """Slope of log seconds over log entries by least squares."""
+    """The slope of log seconds over log entries, by least squares."""
     xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
     mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
     return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / sum((x - mean_x) ** 2 for x in xs)
@@ -148,8 +148,8 @@ def power(points):
 
 def growth(run):
     run.say("## Growth with entries", "")
-    run.say("Three views, width 16, hals, two threads. `unique` is the sum over the views of a unique stage of that width on each;")
-    run.say("consensus stages work on all three at once. Whole stages include subtracting and, when pooled, the scales.")
+    run.say("Three views, width 16, hals, two threads. `unique` is the sum over the views of one unique stage of that width per view;")
+    run.say("consensus stages use all three together. Whole stages include the subtraction and, if pooled, the scales.")
     per = {"growth": defaultdict(dict), "stage": defaultdict(dict)}
     entries = {}
     for section, found in per.items():
@@ -166,25 +166,25 @@ def growth(run):
         for kind in ("shared", "pooled"):
             costs = median(kinds[kind]) / median(kinds["unique"])
             whole = median(per["stage"][group][kind]) / median(per["stage"][group]["unique"])
-            # Tiny matrices fit into a cache and say little about cost.
+            # Very small matrices fit into a cache, so their ratio is less meaningful.
             missed = run.judge(f"{kind} consensus of {entries[group]:,} entries: at most 1.15 x the unique stages", costs <= 1.15, f"{costs:.2f}")
             cells.append(f"{costs:.2f} ({whole:.2f}){missed}")
         rows.append(cells)
-    run.table(("entries", "unique, an iteration", "shared", "pooled", "shared / unique (whole stage), target 1.15", "pooled / unique (whole stage), target 1.15"), rows)
+    run.table(("entries", "unique, per iteration", "shared", "pooled", "shared / unique (whole stage), target 1.15", "pooled / unique (whole stage), target 1.15"), rows)
     for kind in ("unique", "shared", "pooled"):
         points = [(entries[group], median(kinds[kind])) for group, kinds in per["growth"].items()]
         if len(points) > 1:
             grows = power(points)
             steps = ", ".join(f"{math.log(b[1] / a[1]) / math.log(b[0] / a[0]):.2f}" for a, b in zip(points, points[1:]))
-            missed = run.judge(f"an iteration of {kind} grows with entries by a power of at most 1.05", grows <= 1.05, f"{grows:.3f}")
-            run.say(f"- {kind}: power {grows:.3f} over all sizes, target 1.05{missed}; from size to size {steps}")
+            missed = run.judge(f"the time of a {kind} iteration grows with the entries with an exponent of at most 1.05", grows <= 1.05, f"{grows:.3f}")
+            run.say(f"- {kind}: exponent {grows:.3f} over all sizes, target 1.05{missed}; between consecutive sizes {steps}")
     for row in run.select("memory"):
-        run.say(f"- memory with {int(row['entries']):,} entries: {float(row['seconds']):.2f} {row['note']} (reading the files included)")
+        run.say(f"- memory with {int(row['entries']):,} entries: {float(row['seconds']):.2f} {row['note']} (including reading the files)")
     run.say("")
 
 
 def whole_runs(run):
-    run.say("## End to end", "", "Default settings, two threads, files in to files out.")
+    run.say("## End to end", "", "Default settings, two threads, including reading and writing files.")
     rows = []
     for name, most in (("digits", 3), ("flickr folder", 20)):
         took = run.seconds("run", what=name)
@@ -195,15 +195,15 @@ def whole_runs(run):
 
 
 def ranks(run):
-    run.say("## Ranks of MPI", "", "Factorization alone, one thread a rank.")
+    run.say("## Ranks of MPI", "", "Factorization only, one thread per rank.")
     run.table(("ranks", "seconds"), [[note, time_of(run.seconds("mpi", note=note))] for note in run.values("mpi", "note")])
 
 
 def evaluate(run):
     run.say("## Evaluation", "")
-    run.say("11,000 x 256 vectors of 4 classes, files in to scores out. `classify`: 10 splits of 3 shares, C = 1, to scikit-learn's tolerance or")
-    run.say("tighter. `cluster`: 10 times the best of 10 starts of k-means. Scores and iterations are those of the first run. The target is")
-    run.say("on all cores, against scikit-learn on one thread or on all cores, whichever is faster.")
+    run.say("11,000 x 256 vectors of 4 classes, including reading files. `classify`: 10 splits of 3 training fractions, C = 1, to scikit-learn's tolerance or")
+    run.say("tighter. `cluster`: 10 times the best of 10 restarts of k-means. Scores and iterations are those of the first run. The target is")
+    run.say("for all cores, compared with scikit-learn on one thread or on all cores, whichever is faster.")
     rows = []
     for task in run.values("evaluate", "what"):
         seconds = {who: [run.seconds("evaluate", what=task, who=who, threads=threads) for threads in (1, "all")] for who in ("manyview", "scikit-learn")}
@@ -213,13 +213,13 @@ def evaluate(run):
         missed = run.judge(f"evaluate {task}, all cores: faster than scikit-learn", gain > 1, f"{gain:.1f} x")
         times = [time_of(times) for times in (*us, *them)]
         rows.append([task, *times, f"{one:.1f}", f"{gain:.1f}{missed}", f"{notes[0]}; {notes[1]}"])
-    run.table(("task", "us, 1 thread", "us, all", "them, 1 thread", "them, all", "1 to 1", "all to their best", "we; they"), rows)
+    run.table(("task", "manyview, 1 thread", "manyview, all", "scikit-learn, 1 thread", "scikit-learn, all", "ratio, 1 to 1 thread", "all to the faster", "manyview; scikit-learn"), rows)
 
 
 def skipgram(run):
     run.say("## Skip-gram", "")
     run.say("DeepWalk's training on the same walks (10 from each node of Flickr's friendships, 40 nodes each), window 10, 5 negatives, 256")
-    run.say("columns, one epoch, against gensim's Word2Vec. Million pairs a second; ours counts the nodes of the walks within that time.")
+    run.say("columns, one epoch, compared with gensim's Word2Vec, in million pairs per second. The time of manyview includes counting the nodes of the walks.")
     rows = []
     for threads in run.values("skipgram", "threads"):
         case = {"threads": threads}
@@ -230,17 +230,17 @@ def skipgram(run):
         notes = "; ".join(run.values("skipgram", "note", who=who, **case)[0] for who in ("manyview", "gensim"))
         speeds = [f"{pairs / median(seconds) / 1e6:.2f}" for seconds in (us, them)]
         rows.append([threads, time_of(us), time_of(them), *speeds, f"{middle:.1f} ({best:.1f}){missed}", notes])
-    run.table(("threads", "us", "them", "us, M pairs/s", "them, M pairs/s", "ratio", "we; they"), rows)
+    run.table(("threads", "manyview", "gensim", "manyview, M pairs/s", "gensim, M pairs/s", "ratio", "manyview; gensim"), rows)
 
 
 def tucker(run):
-    run.say("## TuckER", "", "Default settings on 4,019 nodes with 3 views (acm), two threads, files in to files out.")
+    run.say("## TuckER", "", "Default settings on 4,019 nodes with 3 views (acm), two threads, including reading and writing files.")
     (took,) = run.seconds("tucker")
     missed = run.judge("tucker on 4,019 nodes x 3 views within 10 minutes", took < 600, f"{took:.0f} s")
-    run.table(("network", "seconds", "target"), [["acm", f"{took:.1f}", f"minutes, not hours: 600 s{missed}"]])
+    run.table(("network", "seconds", "target"), [["acm", f"{took:.1f}", f"600 s{missed}"]])
 
 
-# By the section of raw.csv that each is about; what was not measured is left out.
+# By section of raw.csv; sections without measurements are omitted.
 PARTS = {
     "nmf": nmf,
     "equal": equal_error,

@@ -1,11 +1,11 @@
-"""Which settings should be the default? Scores of variants on every labeled network, and a table that shows them.
+"""Scores of variants of the settings on every labeled network, as a basis for the defaults.
 
-python3 bench/validate.py run --data DIR --set defaults -o docs/results/defaults.tsv      (goes on where it stopped)
-python3 bench/validate.py table docs/results/defaults.tsv      variants against each other
-python3 bench/validate.py scores docs/results/presets.tsv      every score of every network
+python3 bench/validate.py run --data DIR --set defaults -o docs/results/defaults.tsv      (resumes an interrupted run)
+python3 bench/validate.py table docs/results/defaults.tsv      a comparison of the variants
+python3 bench/validate.py scores docs/results/presets.tsv      all scores of all networks
 
-DIR holds a folder with edge lists and labels.tsv for each network. Uses the command line alone; Python's standard library
-is enough. Scores do not depend on the machine, so it need not be quiet.
+DIR contains one folder per network, with edge lists and labels.tsv. Uses only the command line program and Python's standard
+library. Scores do not depend on the machine, so it need not be idle.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from statistics import mean
 BINARY = Path(__file__).parent.parent / "target" / "release" / "manyview"
 FIELDS = ("network", "variant", "options", "seed", "f1_30", "f1_50", "f1_70", "macro_30", "macro_50", "macro_70", "f1_auto", "nmi", "ami", "seconds")
 SHARES = ("30", "50", "70")
-# The first is what the others are compared with.
+# The first variant is the reference of the others.
 SETS = {
     "defaults": {
         "pooled, 2 of 8 stages consensus": "--consensus-stages 2",
@@ -65,7 +65,7 @@ def call(*words):
 
 
 def score(network, options, seed, repeats):
-    """A row of scores: micro- and macro-F1 with C = 1, micro-F1 at one half with C chosen, NMI, AMI."""
+    """A row of scores: micro- and macro-F1 with C = 1, micro-F1 at fraction 0.5 with C selected, NMI, AMI."""
     labels = network / "labels.tsv"
     with tempfile.TemporaryDirectory() as folder:
         call("embed", network, "-o", folder, "--force", "-q", "--no-checkpoint", "--seed", seed, *options.split())
@@ -83,7 +83,7 @@ def score(network, options, seed, repeats):
 
 
 def views(network):
-    """The default settings on each view alone; the nodes are those of all."""
+    """The default settings on each view alone, with the nodes of all views."""
     names = (path.name.split(".")[0] for path in sorted(network.iterdir()) if not path.name.startswith(("labels", "SOURCE")))
     return {f"{name} alone": f"--view-only {name}" for name in names}
 
@@ -121,8 +121,8 @@ def table(path):
         return mean(map(float, cells)) * 100 if cells and "" not in cells else None
 
     for title, fields in (
-        ("micro-F1, mean of the shares 0.3, 0.5, 0.7, C = 1", [f"f1_{share}" for share in SHARES]),
-        ("micro-F1 at 0.5, C chosen within the training nodes", ["f1_auto"]),
+        ("micro-F1, mean over the training fractions 0.3, 0.5, 0.7, C = 1", [f"f1_{share}" for share in SHARES]),
+        ("micro-F1 at training fraction 0.5, C selected by cross-validation on the training nodes", ["f1_auto"]),
         ("NMI of k-means", ["nmi"]),
     ):
         known = [network for network in networks if of(network, variants[0], fields) is not None]
@@ -138,11 +138,11 @@ def table(path):
 
 
 def scores(path):
-    """All scores as they are; the mean where there are several seeds."""
+    """All scores, averaged over seeds."""
     with path.open() as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     fields = [f"f1_{share}" for share in SHARES] + [f"macro_{share}" for share in SHARES] + ["f1_auto", "nmi", "ami"]
-    heads = [f"{kind}-F1 0.{share[0]}" for kind in ("micro", "macro") for share in SHARES] + ["micro-F1 0.5, C chosen", "NMI", "AMI"]
+    heads = [f"{kind}-F1 0.{share[0]}" for kind in ("micro", "macro") for share in SHARES] + ["micro-F1 0.5, C selected", "NMI", "AMI"]
     for network in sorted({row["network"] for row in rows}):
         print(f"### {network}\n\n| | " + " | ".join(heads) + " |\n|---" + "|---:" * len(heads) + "|")
         own = [row for row in rows if row["network"] == network]

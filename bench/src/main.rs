@@ -1,7 +1,7 @@
-//! Our side of `bench/run.sh`: times what it is told to and prints one line of JSON for each repeat.
+//! The measurements of manyview for `bench/run.sh`; prints one line of JSON per repeat.
 //!
-//! Files are read before the clock starts. Iterations are timed by the observer of `factorize`, so that neither
-//! cutting the matrix nor the start is counted; both are reported on their own.
+//! Files are read before the clock starts. Iterations are timed by the observer of `factorize`, so that they include
+//! neither the conversion of the matrix to tiles nor the initialization; both are reported separately.
 
 #![allow(clippy::print_stdout)]
 
@@ -15,14 +15,14 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Parser, Subcommand};
 use manyview::comm::Local;
-use manyview::nmf::{Solver, StopRule};
-use manyview::proximity::Isolated;
 use manyview::io::read_npy;
 use manyview::linalg::{Csr, Dense, Tiles};
-use manyview_base::linalg::svd;
 use manyview::nmf::{self, Start, Target};
+use manyview::nmf::{Solver, StopRule};
 use manyview::parallel::Pool;
+use manyview::proximity::Isolated;
 use manyview::{Network, proximity};
+use manyview_base::linalg::svd;
 use manyview_core::residual;
 use serde_json::json;
 
@@ -36,15 +36,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Iterations of one factorization from a given start
+    /// Iterations of one factorization from given initial factors
     Nmf(NmfArgs),
-    /// Iterations, and the rest, of a unique stage for each view and of both kinds of consensus stage
+    /// A unique stage per view and both kinds of consensus stage: iterations and the remaining time
     Stages(StagesArgs),
     /// The proximity matrix of a network's first view
     Proximity(ProximityArgs),
     /// The leading singular values and vectors of a matrix
     Svd(SvdArgs),
-    /// Walks and vectors of a network's first view, as `deepwalk` makes them
+    /// Walks and vectors of a network's first view, as computed by `deepwalk`
     SkipGram(skipgram::SkipGramArgs),
 }
 
@@ -69,12 +69,12 @@ struct Solving {
 
 #[derive(Args)]
 struct NmfArgs {
-    /// As `manyview proximity` writes it
+    /// A file written by `manyview proximity`
     matrix: PathBuf,
-    /// The first U, rows x width
+    /// The initial U, rows x width
     #[arg(long)]
     u: PathBuf,
-    /// The first V, transposed: columns x width
+    /// The initial V, transposed: columns x width
     #[arg(long)]
     v: PathBuf,
     #[command(flatten)]
@@ -83,7 +83,7 @@ struct NmfArgs {
 
 #[derive(Args)]
 struct StagesArgs {
-    /// One for each view
+    /// One file per view
     matrices: Vec<PathBuf>,
     #[arg(long, default_value_t = 16)]
     width: usize,
@@ -105,7 +105,7 @@ struct ProximityArgs {
 
 #[derive(Args)]
 struct SvdArgs {
-    /// As `manyview proximity` writes it
+    /// A file written by `manyview proximity`
     matrix: PathBuf,
     #[arg(long, default_value_t = 256)]
     rank: usize,
@@ -119,7 +119,7 @@ fn solver(text: &str) -> Result<Solver, &'static str> {
     match text {
         "hals" => Ok(Solver::Hals),
         "mu" => Ok(Solver::Mu),
-        _ => Err("hals or mu"),
+        _ => Err("expected hals or mu"),
     }
 }
 
@@ -134,7 +134,7 @@ fn main() -> Result<()> {
 }
 
 impl Solving {
-    /// A negative tolerance: all iterations are made, even when rounding lets the error rise.
+    /// A negative tolerance, so that all iterations are made even if rounding increases the error.
     fn settings(&self) -> nmf::Settings {
         nmf::Settings {
             solver: self.solver,
@@ -147,13 +147,13 @@ impl Solving {
     }
 }
 
-/// What one factorization took.
+/// The times of one factorization.
 struct Timed {
-    /// All of it.
+    /// The total.
     total: f64,
-    /// From the end of one iteration to the end of the next; the first is left out, it has the start in it.
+    /// From the end of one iteration to the end of the next; without the first, which includes the initialization.
     iterations: Vec<f64>,
-    /// `||R - U V||^2 / ||R||^2` after each iteration, and the seconds from the start until then.
+    /// `||R - U V||^2 / ||R||^2` after each iteration, and the time since the start.
     errors: Vec<f64>,
     ends: Vec<f64>,
     factors: nmf::Factors<f32>,
@@ -186,7 +186,10 @@ fn seconds<R>(f: impl FnOnce() -> R) -> (R, f64) {
 fn run_nmf(args: &NmfArgs) -> Result<()> {
     let matrix = read_npz(&args.matrix)?;
     let (u, v_t) = (read_factor(&args.u)?, read_factor(&args.v)?);
-    ensure!((u.rows(), v_t.rows()) == (matrix.rows(), matrix.cols()), "the start does not fit the matrix");
+    ensure!(
+        (u.rows(), v_t.rows()) == (matrix.rows(), matrix.cols()),
+        "the initial factors do not fit the matrix"
+    );
     let pool = Pool::new(Some(args.solving.common.threads))?;
     let norm = squared_norm(&matrix);
     for _ in 0..args.solving.common.repeats {
@@ -209,8 +212,11 @@ fn read_factor(path: &Path) -> Result<Dense<f32>> {
 
 fn run_stages(args: &StagesArgs) -> Result<()> {
     let matrices: Vec<Csr<f32>> = args.matrices.iter().map(|path| read_npz(path)).collect::<Result<_>>()?;
-    let first = matrices.first().context("at least one matrix")?;
-    ensure!(matrices.iter().all(|matrix| matrix.rows() == first.rows()), "all views have the same nodes");
+    let first = matrices.first().context("there must be at least one matrix")?;
+    ensure!(
+        matrices.iter().all(|matrix| matrix.rows() == first.rows()),
+        "all views must have the same nodes"
+    );
     let (nodes, entries) = (first.rows(), matrices.iter().map(Csr::entries).sum::<usize>());
     let norms: Vec<f64> = matrices.iter().map(squared_norm).collect();
     let norm_of_sum = squared_norm_of_sum(&matrices);
@@ -263,7 +269,7 @@ fn run_stages(args: &StagesArgs) -> Result<()> {
 
 fn run_proximity(args: &ProximityArgs) -> Result<()> {
     let network = Network::open(&args.network)?;
-    let view = network.views().first().context("a network without views")?;
+    let view = network.views().first().context("the network has no views")?;
     let settings =
         proximity::Settings { window: args.window, negative: args.negative, isolated: Isolated::Zero };
     let pool = Pool::new(Some(args.common.threads))?;
@@ -290,8 +296,8 @@ fn run_svd(args: &SvdArgs) -> Result<()> {
             let tiles = Tiles::from_csr(&matrix);
             pool.run(|| svd::truncated(&[&tiles], args.rank, args.iterations, &|_| true))
         });
-        let left = found.context("nobody asked for an end")?.left;
-        // What U leaves of the matrix, whatever the values say.
+        let left = found.context("interrupted")?.left;
+        // The relative error of the projection on U, independent of the singular values.
         let error = 1.0 - squared_norm_of_image(&matrix, &left) / norm;
         println!("{}", json!({"entries": matrix.entries(), "seconds": took, "error": error}));
     }

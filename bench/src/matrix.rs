@@ -1,4 +1,4 @@
-//! Matrices for the measurements: files of `manyview proximity`, norms, random starts.
+//! Matrices for the measurements: files of `manyview proximity`, norms, random factors.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use manyview::linalg::{Csr, Dense};
 use zip::ZipArchive;
 
-/// Reads what `manyview proximity` or `scipy.sparse.save_npz(..., compressed=False)` wrote: CSR, f32.
+/// Reads a CSR matrix of f32 written by `manyview proximity` or `scipy.sparse.save_npz(..., compressed=False)`.
 pub(crate) fn read_npz(path: &Path) -> Result<Csr<f32>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let mut archive = ZipArchive::new(BufReader::new(file))?;
@@ -18,7 +18,7 @@ pub(crate) fn read_npz(path: &Path) -> Result<Csr<f32>> {
             .by_name(name)
             .with_context(|| format!("{} in {}", name, path.display()))?
             .read_to_end(&mut bytes)?;
-        ensure!(bytes.len() > 10, "{name} is cut short");
+        ensure!(bytes.len() > 10, "{name} is truncated");
         let length = 10 + usize::from(bytes[8]) + 256 * usize::from(bytes[9]);
         let header = String::from_utf8_lossy(&bytes[10..length]).into_owned();
         bytes.drain(..length);
@@ -39,7 +39,7 @@ fn whole_numbers((header, bytes): &(String, Vec<u8>)) -> Result<Vec<usize>> {
     } else if header.contains("'<i8'") {
         Ok(bytes.as_chunks::<8>().0.iter().map(|&bytes| i64::from_le_bytes(bytes) as usize).collect())
     } else {
-        bail!("not whole numbers: {header}")
+        bail!("not integers: {header}")
     }
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn squared_norm_of_image(matrix: &Csr<f32>, u: &Dense<f32>) -> f64 {
     total
 }
 
-/// Numbers between 0 and `limit` that depend on their place and `salt` alone.
+/// Numbers between 0 and `limit` that depend only on their position and `salt`.
 pub(crate) fn random_factor(rows: usize, width: usize, limit: f64, salt: u64) -> Dense<f32> {
     Dense::from_fn(rows, width, |row, col| {
         let mut x = ((row * width + col) as u64 ^ (salt << 48)).wrapping_mul(0x9e37_79b9_7f4a_7c15);

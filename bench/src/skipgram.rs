@@ -1,4 +1,4 @@
-//! DeepWalk's walks and vectors of a network's first view, for the race with gensim.
+//! DeepWalk's walks and vectors of a network's first view, for the comparison with gensim.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -20,7 +20,7 @@ pub(crate) struct SkipGramArgs {
     dim: usize,
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Write the walks there, one a line, instead of training on them
+    /// Write the walks to this file, one per line, instead of training on them
     #[arg(long)]
     only_walks: Option<PathBuf>,
     /// Write vectors and node ids into this folder
