@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tests that need MPI: collectives and whole runs on 1 to 4 ranks, bad inputs, killed ranks, Ctrl-C. There may be more
-# ranks than cores; all run on this machine. Leaves the binary in target/mpi/manyview. The test profile is used because its
-# crates are built already.
+# The tests that need MPI: collectives and whole runs on 1 to 4 ranks, invalid inputs, killed ranks, Ctrl-C. All ranks run on
+# this machine, possibly more than it has cores. The binary is kept in target/mpi/manyview. The test profile is used because
+# its dependencies are already built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

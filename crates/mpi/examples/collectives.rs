@@ -1,12 +1,12 @@
-//! Checks the collectives on as many ranks as `mpirun` starts; `crates/mpi/test.sh` runs it.
+//! Tests the collectives on the ranks started by `mpirun`; run by `crates/mpi/test.sh`.
 
 use manyview::comm::Comm;
 use manyview::linalg::Real;
 use manyview_mpi::Mpi;
 
 fn main() {
-    let mpi = Mpi::start().expect("MPI starts once");
-    // More than fit into one message of the sum, and odd.
+    let mpi = Mpi::start().expect("MPI is initialized once");
+    // Including odd lengths, and more than fit into one message of the sum.
     for length in [0, 1, 7, (1 << 18) - 1, (1 << 19) + 3] {
         sums::<f32>(&mpi, length);
         sums::<f64>(&mpi, length);
@@ -16,7 +16,7 @@ fn main() {
         blocks::<f64>(&mpi, most);
     }
     if mpi.rank() == 0 {
-        eprintln!("collectives are right on {} ranks", mpi.size());
+        eprintln!("collectives are correct on {} ranks", mpi.size());
     }
 }
 

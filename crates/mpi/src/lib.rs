@@ -1,10 +1,10 @@
 //! Ranks of manyview over MPI.
 //!
-//! A package of its own because it needs an MPI (Open MPI, MPICH) and libclang to build. It holds one thing, [`Mpi`]:
-//! the library's [`Comm`] over all processes that `mpirun` or `srun` started. Started without them, a process is
-//! rank 0 of 1.
+//! A separate package because building it requires an MPI (Open MPI, MPICH) and libclang. It contains [`Mpi`], an
+//! implementation of [`Comm`] over all processes started by `mpirun` or `srun`. A process started without them is rank
+//! 0 of 1.
 //!
-//! Invariant: MPI is called from the thread that started it and no other.
+//! Invariant: MPI is called only on the thread that started it.
 
 use std::cmp::min;
 
@@ -16,28 +16,28 @@ use mpi::environment::Universe;
 use mpi::topology::{Communicator, SimpleCommunicator};
 use mpi::{Count, Rank, Threading};
 
-/// Numbers that go into one sum. MPI counts in 32 bits, and the sum needs a copy of what it adds: a megabyte or two of
-/// it costs little memory and keeps the network busy.
+/// Maximum length of one sum. MPI counts with 32 bits, and a sum needs a copy of its input: with one or two megabytes
+/// this costs little memory and keeps the network busy.
 const TOGETHER: usize = 1 << 18;
 
 /// All processes of the job.
 ///
-/// When it is dropped, MPI ends, which waits for all ranks; when a panic drops it, the whole job is ended instead.
+/// Dropping it finalizes MPI, which waits for all ranks; if it is dropped by a panic, the whole job is aborted instead.
 pub struct Mpi {
     world: SimpleCommunicator,
-    /// Ends MPI when it goes, so it goes last.
+    /// Finalizes MPI when dropped, so it is the last field.
     _universe: Universe,
 }
 
 impl Mpi {
-    /// Starts MPI; `None` when it was started before in this process. When MPI itself cannot start, it ends the
-    /// process with its own words.
+    /// Initializes MPI; returns `None` if it was initialized before in this process. If MPI cannot be initialized, it
+    /// prints an error and ends the process.
     pub fn start() -> Option<Self> {
         let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)?;
         Some(Mpi { world: universe.world(), _universe: universe })
     }
 
-    /// Ends the whole job at once, whatever the other ranks are doing.
+    /// Ends the whole job immediately, without waiting for the other ranks.
     pub fn abort(&self, code: u8) -> ! {
         self.world.abort(code.into())
     }
@@ -55,7 +55,7 @@ impl Mpi {
         let mut lengths = vec![0u64; self.size()];
         self.world.all_gather_into(&(part.len() as u64), &mut lengths[..]);
         let total: u64 = lengths.iter().sum();
-        assert_eq!(total, whole.len() as u64, "the blocks of all ranks fill the whole");
+        assert_eq!(total, whole.len() as u64, "the blocks of all ranks must fill the whole");
         if whole.len() <= most {
             let counts: Vec<Count> = lengths.iter().map(|&length| length as Count).collect();
             let mut starts = vec![0; counts.len()];
@@ -67,7 +67,8 @@ impl Mpi {
             self.take_turns(part, whole, &lengths, most);
         }
     }
-    /// Rank after rank sends its block to all, in pieces that MPI can count.
+
+    /// Each rank in turn broadcasts its block, in pieces that MPI can count.
     fn take_turns<T: Equivalence + Copy>(&self, part: &[T], whole: &mut [T], lengths: &[u64], most: usize) {
         let mut rest = whole;
         for (rank, &length) in lengths.iter().enumerate() {
@@ -107,21 +108,21 @@ impl Comm for Mpi {
 }
 
 impl Mpi {
-    /// [`Comm::all_gather`] with messages of at most so many numbers; beyond that it goes in pieces. For tests: nobody
-    /// has the memory to reach MPI's own limit there.
+    /// [`Comm::all_gather`] with messages of at most `most` numbers; longer blocks are sent in pieces. For tests, where
+    /// memory is not sufficient to reach the limit of MPI.
     #[doc(hidden)]
     pub fn all_gather_in_pieces<T: Real>(&self, part: &[T], whole: &mut [T], most: usize) {
         match (T::slice(part), T::slice_mut(whole)) {
             (Slice::F32(part), SliceMut::F32(whole)) => self.gather(part, whole, most),
             (Slice::F64(part), SliceMut::F64(whole)) => self.gather(part, whole, most),
-            _ => unreachable!("both are of the kind T"),
+            _ => unreachable!("both slices have the type T"),
         }
     }
 }
 
 impl Drop for Mpi {
     fn drop(&mut self) {
-        // The others may wait for this rank in a collective; MPI's orderly end would join them in waiting.
+        // The other ranks may wait for this rank in a collective; finalizing MPI would wait for them forever.
         if std::thread::panicking() {
             self.abort(101);
         }
