@@ -1,4 +1,4 @@
-"""A headless Chromium for tests, spoken to over two pipes: no driver, no port, nothing to install but the browser."""
+"""A headless Chromium for tests, controlled over two pipes, without a driver or a port."""
 import base64
 import fcntl
 import json
@@ -9,16 +9,16 @@ import tempfile
 import time
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SECONDS = 60  # no answer in this time is a failure
+SECONDS = 60  # timeout of an answer
 
 
 class Browser:
-    """One page. `problems` has what the page complained of, `requests` what it asked for."""
+    """One page. `problems` are its errors and warnings, `requests` the URLs it requested."""
 
     def __init__(self, width=1280, height=900):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.problems, self.requests, self.answers, self.count, self.rest = [], [], {}, 0, b""
-        # Chromium reads commands from 3 and answers on 4, so the ends are moved there, from where they cannot collide.
+        # Chromium reads commands from descriptor 3 and answers on 4. The pipes are first moved to 10 and above to avoid collisions.
         (to_read, self.to), (self.back, to_write) = os.pipe(), os.pipe()
         to_read, to_write = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_read, to_write))
 
@@ -49,12 +49,12 @@ class Browser:
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
 
     def open(self, path, ready="document.documentElement?.dataset.ready === 'yes'"):
-        """Opens a file and waits until its script is done."""
+        """Opens a file and waits until its script has finished."""
         self.ask("Page.navigate", url=path.resolve().as_uri())
         self.until(ready)
 
     def run(self, code):
-        """The value of an expression in the page."""
+        """Returns the value of an expression in the page."""
         answer = self.ask("Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise AssertionError(f"{code}: {answer['exceptionDetails']}")
@@ -76,7 +76,7 @@ class Browser:
             self.mouse(kind, x, y, button="left", clickCount=1)
 
     def touch(self, kind, *points):
-        """Fingers at these places; none when all are lifted."""
+        """Sends a touch event with fingers at these points; none if all are lifted."""
         self.ask("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y, "id": at} for at, (x, y) in enumerate(points)])
 
     def type(self, text):

@@ -1,4 +1,4 @@
-"""The page of a comparison in a browser: what a reader sees, and what must never run."""
+"""Tests of the page of a comparison in a browser."""
 import pathlib
 import tempfile
 import unittest
@@ -9,7 +9,7 @@ from test_files import manyview
 EVIL = "<img src=x onerror=window.harmed=1>"
 
 
-@unittest.skipUnless(CHROMIUM, "there is no Chromium here")
+@unittest.skipUnless(CHROMIUM, "Chromium is not installed")
 class Comparison(unittest.TestCase):
     def test_the_page_opens_draws_and_runs_nothing(self):
         with tempfile.TemporaryDirectory() as place:
@@ -31,12 +31,12 @@ class Comparison(unittest.TestCase):
             self.assertEqual(browser.run("document.querySelectorAll('path.nodes').length"), 9)
             self.assertEqual(browser.run("document.querySelectorAll('path.curve').length"), 6 + 2)
             best = "[...document.querySelectorAll('td.best')].map(cell => cell.parentNode.firstChild.innerText)"
-            self.assertTrue(browser.run(f"{best}.length >= 8"), "each column of both tables has a best")
-            self.assertFalse(browser.run(f"{best}.some(name => name.endsWith('*'))"), "what has seen the tests is not the best")
+            self.assertTrue(browser.run(f"{best}.length >= 8"), "each column of both tables has a best row")
+            self.assertFalse(browser.run(f"{best}.some(name => name.endsWith('*'))"), "a row selected on the test nodes is not marked as the best")
             self.assertIn("relative to the best row of another method without a star", browser.run("document.body.innerText"))
             wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             browser.size(390, 800, phone=True)
-            self.assertTrue(browser.run(wide), "wide tables scroll by themselves on a phone")
+            self.assertTrue(browser.run(wide), "on a phone, wide tables scroll separately")
 
 
 if __name__ == "__main__":

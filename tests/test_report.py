@@ -1,4 +1,4 @@
-"""The report in a browser: what a reader sees, does, and must never run."""
+"""Tests of the report page in a browser."""
 import json
 import pathlib
 import re
@@ -11,7 +11,7 @@ import numpy as np
 from browser import CHROMIUM, Browser
 from test_files import BINARY, DIGITS, manyview
 
-# Ids are text from strangers.
+# Node ids are untrusted text.
 EVIL = ["<script>window.harmed = 1</script>", "</script><script>window.harmed = 2</script>", "<img src=x onerror=window.harmed=3>",
         "<!--", "\u2028&amp;\"'", "{data}", "http://127.0.0.1:9/x"]
 
@@ -24,11 +24,11 @@ INK = """(() => {
   return drawn;
 })()"""
 
-# How far two nodes lie from each other on the screen.
+# The distance of two nodes on the screen.
 APART = "(() => { const [a, b] = [window.manyview.place(0), window.manyview.place(900)]; return Math.hypot(a[0] - b[0], a[1] - b[1]); })()"
 
 
-@unittest.skipUnless(CHROMIUM, "there is no Chromium here")
+@unittest.skipUnless(CHROMIUM, "Chromium is not installed")
 class Report(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -56,7 +56,7 @@ class Report(unittest.TestCase):
         self.browser.type(name)
 
     def quiet(self, page):
-        """No complaint, and no request but for the page itself."""
+        """Asserts that there were no errors, and no requests except for the page itself."""
         self.assertEqual(self.browser.problems, [])
         outside = [url for url in self.browser.requests if url != page.resolve().as_uri() and not url.startswith("data:")]
         self.assertEqual(outside, [])
@@ -66,7 +66,7 @@ class Report(unittest.TestCase):
         self.settle()
         self.assertGreater(self.browser.run(INK), 5000)
         self.assertEqual(self.text("title"), "digits")
-        self.assertIn("2,000 nodes, linked in 6 ways", self.text("lede"))
+        self.assertIn("2,000 nodes, 6 views", self.text("lede"))
         self.assertEqual(self.browser.run("document.querySelectorAll('#legend button').length"), 10)
         for chart in ("residual", "entries"):
             self.assertEqual(self.browser.run(f"document.querySelectorAll('#{chart} svg path').length"), 6)
@@ -74,6 +74,8 @@ class Report(unittest.TestCase):
         self.assertEqual(self.browser.run("document.querySelectorAll('#weights tbody tr').length"), 8)
         self.assertIn("karhunen and pixel agree on 26% of the nodes", self.text("views-text"))
         self.assertIn("balanced", self.text("config"))
+        named = "[...document.querySelectorAll('section')].every((s) => document.getElementById(s.getAttribute('aria-labelledby')))"
+        self.assertTrue(self.browser.run(named), "each section is labelled by its heading")
         self.quiet(self.page)
 
     def test_pointing_names_a_node_and_clicking_explains_it(self):
@@ -113,7 +115,7 @@ class Report(unittest.TestCase):
         self.assertEqual(self.browser.run("document.querySelector('#node h3').textContent"), second)
         self.assertEqual(self.browser.run("window.manyview.picked()"), self.row[second])
         self.find("no such")
-        self.assertEqual(self.text("matches"), "no such node")
+        self.assertEqual(self.text("matches"), "no matching node")
         self.quiet(self.page)
 
     def test_two_fingers_zoom_and_one_drags_and_picks(self):
@@ -156,7 +158,7 @@ class Report(unittest.TestCase):
     def test_colors_can_be_chosen_and_a_label_shown_alone(self):
         self.browser.open(self.page)
         modes = self.browser.run("[...document.querySelectorAll('#color option')].map((o) => o.textContent)")
-        self.assertEqual(modes, ["label", "cluster", "strongest view", "share of consensus", "nothing"])
+        self.assertEqual(modes, ["label", "cluster", "view with the largest share", "consensus share", "none"])
         self.browser.run("document.querySelector('#legend button').click()")
         self.assertEqual(self.browser.run("document.querySelector('#legend button').getAttribute('aria-pressed')"), "true")
         for mode in range(len(modes)):
@@ -214,14 +216,15 @@ class Report(unittest.TestCase):
         heads = self.browser.run("[...document.querySelectorAll('#score-tables th')].map((head) => head.textContent)")
         self.assertIn("micro-F1", heads)
         self.assertIn("AMI", heads)
-        # Three shares, and one row of k-means.
+        # Three training fractions, and one row of k-means.
         self.assertEqual(self.browser.run("document.querySelectorAll('#score-tables tbody tr').length"), 4)
         self.find("1234")
         self.browser.press("Enter")
         self.assertRegex(self.text("node"), r"cluster \d+")
         self.quiet(self.page)
-    def test_the_policy_stops_what_is_put_in_by_hand(self):
-        """Were a name ever taken for markup, it would still not run, and nothing would be asked for."""
+
+    def test_the_policy_blocks_injected_markup(self):
+        """Even if a name were inserted as markup, it would not run and would not load anything."""
         page = self.folder / "tampered.html"
         html = self.page.read_text(encoding="utf-8")
         page.write_text(html.replace("<main>", "<main><script>window.harmed = 1</script><img src='https://example.org/x.png'>"), encoding="utf-8")
@@ -231,7 +234,7 @@ class Report(unittest.TestCase):
 
 
 class Bytes(unittest.TestCase):
-    """What needs no browser."""
+    """Tests without a browser."""
 
     def test_the_page_is_the_same_for_any_number_of_threads(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
-//! What the page shows, computed and packed.
+//! Computes and packs the data of the page.
 //!
-//! Numbers of nodes are packed into bytes: shares in 255ths, cosines in 65,535ths, places in 32,767ths, all in base64.
-//! With ten neighbors and six views that is about 250 bytes a node, and nothing finer could be seen.
+//! Numbers are packed into bytes: shares in 255ths, cosines in 65,535ths, coordinates in 32,767ths, all in base64.
+//! With ten neighbors and six views that is about 250 bytes per node; a finer resolution would not be visible.
 
 use anyhow::Result;
 use manyview::layout::layout_watched;
@@ -18,19 +18,19 @@ use super::{Extras, Labels, Scores};
 use crate::interrupt;
 use crate::ui::Reporter;
 
-/// Neighbors of each node.
+/// Number of neighbors per node.
 const NEIGHBORS: usize = 10;
 
-/// Parts that are named for a pair of neighbors.
+/// Number of parts listed per pair of neighbors.
 const TOP_PARTS: usize = 3;
 
-/// Stands for a neighbor that is not there.
+/// Marks a missing neighbor.
 const NOBODY: u32 = u32::MAX;
 
-/// Stands for a place that is not there.
+/// Marks missing coordinates.
 const NOWHERE: u16 = u16::MAX;
 
-/// All data of a page; the script's `data.js` unpacks them.
+/// All data of a page, unpacked by `data.js`.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     title: &'a str,
@@ -38,9 +38,9 @@ pub(super) struct Page<'a> {
     nodes: Vec<&'a str>,
     /// x and y of each node, 16 bits each.
     places: String,
-    /// "consensus", then the views; none when the result does not tell columns apart.
+    /// "consensus", then the views; empty if the columns of the result are not assigned to views.
     sources: Vec<&'a str>,
-    /// Of each node, the share of each source, 8 bits each.
+    /// For each node the share of each source, 8 bits each.
     shares: String,
     parts: Vec<PagePart>,
     neighbors: Near,
@@ -57,7 +57,7 @@ struct PagePart {
     source: usize,
 }
 
-/// Neighbors of all nodes, [`NEIGHBORS`] each.
+/// The neighbors of all nodes, [`NEIGHBORS`] each.
 #[derive(Default, Serialize)]
 struct Near {
     count: usize,
@@ -67,9 +67,9 @@ struct Near {
     similarity: String,
     /// The share of each source in the similarity, 8 bits each.
     shares: String,
-    /// Parts with the largest shares, so many each.
+    /// Number of parts with the largest shares.
     top: usize,
-    /// Their indices, 8 bits each while that is enough, else 16.
+    /// Their indices, 8 bits each if that is enough, otherwise 16.
     parts: String,
     /// Their shares, 8 bits each.
     part_shares: String,
@@ -95,7 +95,7 @@ struct RunNetwork<'a> {
     overlap: &'a [Overlap],
 }
 
-/// Computes everything; the long parts are the neighbors and the map.
+/// Computes the data of the page; most of the time is spent on the neighbors and the map.
 pub(super) fn compute<'a>(
     title: &'a str,
     finished: &'a SavedResult,
@@ -110,7 +110,7 @@ pub(super) fn compute<'a>(
         reporter.neighbors(done, all.len());
         interrupt::go_on()
     })?;
-    // The page shows who is alike; vectors with both signs also have neighbors that are not.
+    // The page shows similar nodes only; vectors with both signs also have neighbors with a negative cosine.
     near.iter_mut().for_each(|near| near.retain(|neighbor| neighbor.similarity > 0.0));
     let places = layout_watched(embedding, seed, pool, &mut |step| {
         reporter.laying_out(step);
@@ -159,7 +159,7 @@ fn packed_places(places: &[Option<[f32; 2]>]) -> String {
     base64(&places.iter().flat_map(pack).flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
 }
 
-/// Where vectors and similarities come from.
+/// The sources of vectors and similarities.
 struct Origins<'a> {
     embedding: &'a Embedding,
     /// "consensus", then the views.
@@ -179,7 +179,7 @@ impl<'a> Origins<'a> {
         let source = |part: &manyview::embedding::Part| match &part.view {
             None => 0,
             Some(view) => {
-                1 + sources[1..].iter().position(|name| name == view).expect("parts are of its views")
+                1 + sources[1..].iter().position(|name| name == view).expect("parts belong to these views")
             }
         };
         let source_of = embedding.parts().iter().map(source).collect();
@@ -191,7 +191,7 @@ impl<'a> Origins<'a> {
         parts.map(|(part, &source)| PagePart { stage: part.stage, source }).collect()
     }
 
-    /// The shares of all sources in the product of two nodes, in 255ths.
+    /// The share of each source in the inner product of two nodes, in 255ths.
     fn shares(&self, a: u32, b: u32) -> Vec<u8> {
         self.by_source(&self.embedding.part_shares(a as usize, b as usize))
     }
@@ -246,7 +246,7 @@ impl<'a> Origins<'a> {
         })
     }
 
-    /// A part's index; all bits set for none.
+    /// The index of a part; all bits are set if there is none.
     fn part_bytes(&self, part: Option<usize>) -> Vec<u8> {
         if self.source_of.len() < usize::from(u8::MAX) {
             vec![part.map_or(u8::MAX, |part| part as u8)]

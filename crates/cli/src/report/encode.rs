@@ -1,4 +1,4 @@
-//! Data as text that a page can hold: base64, JSON without markup, and the hashes of its policy.
+//! Encoding of data for the page: base64, JSON without markup, and the hashes of its content security policy.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Three bytes as four letters.
+/// Encodes bytes as base64.
 pub(super) fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
@@ -19,14 +19,14 @@ pub(super) fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// JSON that can stand in a script element: nothing in it can be taken for the element's end or for a comment.
+/// Encodes a value as JSON for a script element: no part of it can end the element or start a comment.
 pub(super) fn json(value: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string(value).context("the data of the page cannot be written as JSON")?;
-    // Outside of strings, JSON has none of these; inside, an escape means the same.
+    let text = serde_json::to_string(value).context("cannot write the data of the page as JSON")?;
+    // In JSON, these characters occur in strings only, where they can be escaped.
     Ok(text.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029"))
 }
 
-/// A script or style as a content security policy names it.
+/// The hash of a script or style in a content security policy.
 pub(crate) fn hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
 }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_that_of_everyone_else() {
+    fn base64_follows_the_standard() {
         let cases = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
         for (bytes, text) in cases {
             assert_eq!(base64(bytes.as_bytes()), text);

@@ -1,4 +1,4 @@
-//! What the page says about labels and clusters.
+//! The clusters and scores of the page.
 
 use anyhow::Result;
 use manyview::evaluate::kmeans::{KmeansSettings, kmeans_watched};
@@ -11,17 +11,17 @@ use super::{Extras, Labels, ScoreTable, Scores};
 use crate::interrupt;
 use crate::ui::Reporter;
 
-/// Repeats that a page waits for; `manyview evaluate` takes ten.
+/// Number of repeats; fewer than the ten of `manyview evaluate`, to save time.
 const REPEATS: usize = 3;
-/// Starts of k-means.
+/// Number of restarts of k-means.
 const RESTARTS: usize = 5;
-/// Clusters where no labels tell their number.
+/// Number of clusters without labels.
 const CLUSTERS: usize = 8;
 
-/// Clusters the nodes, and, with labels, measures how well they can be told from the vectors.
+/// Clusters the nodes and, with labels, evaluates classification and clustering.
 ///
-/// Labels that allow no measurement (one class only, say) are no reason to have no page: the sentence goes to the
-/// reporter instead.
+/// If the labels cannot be evaluated (with only one class, for example), the reason is reported and the page is
+/// written without scores.
 pub(crate) fn evaluation(
     embedding: &Embedding,
     labels: Option<&evaluate::Labels>,
@@ -48,9 +48,9 @@ pub(crate) fn evaluation(
 fn or_say(table: Result<ScoreTable, Error>, reporter: &mut Reporter) -> Result<Option<ScoreTable>, Error> {
     match table {
         Ok(table) => Ok(Some(table)),
-        // The settings are ours, so a complaint about them is one about too few nodes or labels.
+        // The settings are constants, so these errors mean too few nodes or labels.
         Err(Error::Network(sentence) | Error::Config(sentence)) => {
-            reporter.say(&format!("not measured: {}", sentence.in_notation(Notation::CommandLine)));
+            reporter.say(&format!("not evaluated: {}", sentence.in_notation(Notation::CommandLine)));
             Ok(None)
         }
         Err(error) => Err(error),
@@ -74,10 +74,10 @@ fn classification(
     };
     Ok(ScoreTable {
         title: "Classification".into(),
-        columns: ["trained on", "micro-F1", "macro-F1"].map(String::from).to_vec(),
+        columns: ["training nodes", "micro-F1", "macro-F1"].map(String::from).to_vec(),
         rows: found.shares.iter().map(row).collect(),
         note: format!(
-            "Logistic regression (C = 1), mean and standard deviation of {REPEATS} splits of {} labeled nodes; {} labels.",
+            "Logistic regression (C = 1); mean and standard deviation over {REPEATS} splits of {} labeled nodes; {} labels.",
             found.labeled,
             found.classes.len()
         ),
@@ -102,7 +102,7 @@ fn clustering(
         columns: ["clusters", "NMI", "AMI"].map(String::from).to_vec(),
         rows: vec![vec![found.k.to_string(), percent(found.nmi), percent(found.ami)]],
         note: format!(
-            "k-means, mean and standard deviation of {REPEATS} runs, each the best of {RESTARTS} starts."
+            "k-means; mean and standard deviation over {REPEATS} runs, each the best of {RESTARTS} restarts."
         ),
     })
 }

@@ -1,9 +1,9 @@
-//! Labels as the page shows them: in an order that people expect.
+//! The labels of the page, in natural order.
 
 use manyview::evaluate;
 use serde::Serialize;
 
-/// Labels of nodes.
+/// The labels of the nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Labels {
     /// All labels, each once.
@@ -27,7 +27,7 @@ impl From<&evaluate::Labels> for Labels {
     }
 }
 
-/// Places of the names: numbers by size, anything else by its letters.
+/// The order of the names: by value if all are numbers, otherwise alphabetical.
 fn in_order(names: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();

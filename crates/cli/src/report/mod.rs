@@ -1,11 +1,11 @@
-//! The report: one page that shows a result and asks for nothing from outside.
+//! The report: a self-contained page that shows a result.
 //!
-//! `data.rs` computes and packs what the page shows; `page/` is the page, in plain HTML, CSS and JavaScript, put
-//! together here; `evaluation.rs` has clusters and scores, `labels.rs` labels.
+//! `data.rs` computes and packs the data; `page/` is the page in plain HTML, CSS and JavaScript, assembled here;
+//! `evaluation.rs` computes clusters and scores, `labels.rs` orders labels.
 //!
-//! Invariant: names of nodes, views and labels are text from strangers. They travel as JSON in which no `<` can end
-//! the script element around it, the page puts them in as text and never as markup, and the page's policy lets nothing
-//! run but our own script, known by its hash.
+//! Invariant: names of nodes, views and labels are untrusted text. They are written as JSON without `<`, so they cannot
+//! end the script element; the page inserts them as text, never as markup; and the content security policy allows only
+//! our own script, identified by its hash.
 
 mod data;
 pub(crate) mod encode;
@@ -30,7 +30,7 @@ pub(crate) use labels::Labels;
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
 
-/// One script in pieces, in the order in which they need each other.
+/// The parts of the script, in order of dependence.
 const SCRIPT: &str = concat!(
     "\"use strict\";\n(() => {\n",
     include_str!("page/data.js"),
@@ -47,48 +47,48 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// What the page shows besides the result itself, where it is known.
+/// Optional data of the page in addition to the result.
 #[derive(Debug, Default)]
 pub(crate) struct Extras {
-    /// Labels of nodes.
+    /// The labels of the nodes.
     pub(crate) labels: Option<Labels>,
     /// The cluster of each node, from 0, in row order; `None` for nodes without one.
     pub(crate) clusters: Option<Vec<Option<u32>>>,
-    /// How well labels can be told from the vectors.
+    /// The scores of classification and clustering.
     pub(crate) scores: Option<Scores>,
 }
 
-/// Results of an evaluation, as the page shows them.
+/// The scores of an evaluation.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Scores {
-    /// One after the other.
+    /// The tables, in order.
     pub(crate) tables: Vec<ScoreTable>,
 }
 
-/// A table of text: its first column names the rows.
+/// A table of text; the first column is the row header.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ScoreTable {
-    /// What it is about, such as "Classification".
+    /// The title, such as "Classification".
     pub(crate) title: String,
-    /// Heads of the columns, the first one included.
+    /// The column headers, including the first.
     pub(crate) columns: Vec<String>,
-    /// As many cells a row as there are columns.
+    /// The rows, with one cell per column.
     pub(crate) rows: Vec<Vec<String>>,
-    /// How the numbers came about; empty when there is nothing to say.
+    /// How the numbers were computed; may be empty.
     pub(crate) note: String,
 }
 
-/// A place for a page that can be written and is free.
+/// The output file of a page, checked to be writable and not to exist.
 pub(crate) struct Place {
     folder: OutputFolder,
     name: String,
 }
 
 impl Place {
-    /// Checks the place, before the work and not after it.
+    /// Checks the file before the work starts.
     pub(crate) fn prepare(path: &Path, force: bool) -> Result<Self> {
         let Some(name) = path.file_name() else {
-            let sentence = format!("{} is no name of a file; give one, such as report.html", path.display());
+            let sentence = format!("{} is not a file name; use a name such as report.html", path.display());
             return Err(Error::config(sentence).into());
         };
         let name = name.to_string_lossy().into_owned();
@@ -103,7 +103,7 @@ impl Place {
     }
 }
 
-/// What was written.
+/// The file that was written.
 pub(crate) struct Written {
     pub(crate) path: PathBuf,
     pub(crate) bytes: usize,
@@ -130,16 +130,16 @@ pub(crate) fn write(
     Ok(written)
 }
 
-/// Puts the parts of the page into their places.
+/// Assembles the page.
 fn page(data: &data::Page<'_>) -> Result<String> {
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
         encode::hash(SCRIPT),
         encode::hash(STYLE)
     );
-    // The data come last: what they contain must not be taken for a place.
+    // The data are inserted last, so that placeholders in them are not replaced.
     let head =
         PAGE.replacen("{policy}", &policy, 1).replacen("{style}", STYLE, 1).replacen("{script}", SCRIPT, 1);
-    let (before, after) = head.split_once("{data}").expect("the page has a place for its data");
+    let (before, after) = head.split_once("{data}").expect("the page has a placeholder for its data");
     Ok([before, &encode::json(data)?, after].concat())
 }

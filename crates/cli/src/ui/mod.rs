@@ -1,4 +1,4 @@
-//! What a person sees.
+//! Output for the terminal: numbers, tables and progress.
 
 mod numbers;
 mod print;

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Formatting of numbers.
 
 /// `12,345`.
 pub(crate) fn thousands(number: usize) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn thousands(number: usize) -> String {
     text
 }
 
-/// Three digits of a number that is not known better: `12,300,000`.
+/// An estimate, rounded to three digits: `12,300,000`.
 pub(crate) fn about(number: f64) -> String {
     let scale = 10f64.powi((number.max(1.0).log10().floor() as i32 - 2).max(0));
     thousands(((number / scale).round() * scale) as usize)

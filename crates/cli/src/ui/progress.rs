@@ -1,5 +1,5 @@
-//! Progress on standard error: a bar for each phase on a terminal, a line for each thing done elsewhere, nothing
-//! when quiet.
+//! Progress on standard error: a bar per phase on a terminal, otherwise a line per finished step, and nothing with
+//! `--quiet`.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -12,17 +12,17 @@ use manyview::{evaluate, layout};
 
 use super::{plural, seconds};
 
-/// Bars are counted in thousandths.
+/// The length of a bar, in thousandths.
 const FULL: u64 = 1000;
 
-/// Tells a person how far the work is.
+/// Reports the progress.
 pub(crate) struct Reporter {
     mode: Mode,
     bar: Option<(Phase, ProgressBar)>,
     began: Instant,
-    /// Records of the stage under way, for its line.
+    /// Records of the current stage, for its line.
     stage: Vec<StageRecord>,
-    /// Whether stages get lines.
+    /// Whether finished stages are reported.
     tells_stages: bool,
 }
 
@@ -51,7 +51,7 @@ impl Phase {
             Phase::Proximity => "proximity",
             Phase::Stages => "stages",
             Phase::Method => "embedding",
-            Phase::Neighbors => "nearest",
+            Phase::Neighbors => "neighbors",
             Phase::Map => "map",
             Phase::Evaluation => "measuring",
         }
@@ -68,7 +68,7 @@ impl Reporter {
         Reporter { mode, bar: None, began: Instant::now(), stage: Vec::new(), tells_stages: true }
     }
 
-    /// For commands in which a stage is a small part of the whole.
+    /// A reporter that omits stages, for commands in which a stage is a small part of the work.
     pub(crate) fn without_stages(self) -> Self {
         Reporter { tells_stages: false, ..self }
     }
@@ -77,7 +77,7 @@ impl Reporter {
         self.mode == Mode::Quiet
     }
 
-    /// A sentence for the person, above the bar if there is one.
+    /// Prints a sentence, above the bar if there is one.
     pub(crate) fn say(&self, sentence: &str) {
         match (&self.bar, self.mode) {
             (_, Mode::Quiet) => {}
@@ -93,7 +93,7 @@ impl Reporter {
         self.advance(Phase::Reading, done, || format!("{file}, {}", plural(now.edges as usize, "edge")));
     }
 
-    /// How many splits, or starts of k-means, are done.
+    /// Shows the number of finished splits or restarts of k-means.
     pub(crate) fn evaluating(&mut self, step: evaluate::Step, parts: &str) {
         let done = step.done as f64 / step.total.max(1) as f64;
         self.advance(Phase::Evaluation, done, || format!("{} of {} {parts}", step.done, step.total));
@@ -125,20 +125,20 @@ impl Reporter {
         }
     }
 
-    /// Proximities of all views together, by rows.
+    /// Shows the number of computed rows of the proximities of all views.
     pub(crate) fn proximities(&mut self, done: usize, rows: usize) {
         let share = done as f64 / rows.max(1) as f64;
         self.advance(Phase::Proximity, share, || format!("row {done} of {rows}"));
     }
 
-    /// Nodes whose neighbors are found.
+    /// Shows the number of nodes whose neighbors were found.
     pub(crate) fn neighbors(&mut self, done: usize, nodes: usize) {
         let share = done as f64 / nodes.max(1) as f64;
         self.advance(Phase::Neighbors, share, || format!("node {done} of {nodes}"));
     }
 
     pub(crate) fn laying_out(&mut self, step: layout::Step) {
-        // Finding neighbors is about a tenth of it.
+        // The neighbor search takes about a tenth of the time.
         let (share, what) = match step {
             layout::Step::Neighbors(done, all) => {
                 (0.1 * done as f64 / all as f64, format!("neighbors of node {done} of {all}"))
@@ -150,7 +150,7 @@ impl Reporter {
         self.advance(Phase::Map, share, || what);
     }
 
-    /// Ends the bar; the phase's line stays when there are no bars.
+    /// Removes the bar; without bars, the line of the phase stays.
     pub(crate) fn finish(&mut self) {
         self.tell_stage();
         if let Some((_, bar)) = self.bar.take() {
@@ -166,7 +166,7 @@ impl Reporter {
         if self.mode == Mode::Bars {
             let left =
                 if done > 0.01 { self.began.elapsed().as_secs_f64() * (1.0 - done) / done } else { 0.0 };
-            // First, since a narrow terminal cuts the end off.
+            // At the beginning, since a narrow terminal truncates the end.
             let left = match left {
                 left if left < 1.0 => String::new(),
                 left if left < 99.5 => format!("{left:.0} s left, "),
@@ -183,7 +183,7 @@ impl Reporter {
         let bar = match self.mode {
             Mode::Bars => {
                 let style = ProgressStyle::with_template("{prefix:9} {bar:24} {wide_msg}")
-                    .expect("the template is sound");
+                    .expect("the template is valid");
                 let bar = ProgressBar::new(FULL).with_style(style).with_prefix(phase.name());
                 bar.enable_steady_tick(Duration::from_millis(200));
                 bar
@@ -192,8 +192,8 @@ impl Reporter {
         };
         let line = match phase {
             Phase::Proximity => Some("computing proximities"),
-            Phase::Neighbors => Some("looking for the nearest nodes"),
-            Phase::Map => Some("drawing the map"),
+            Phase::Neighbors => Some("searching for the nearest nodes"),
+            Phase::Map => Some("computing the map"),
             Phase::Reading | Phase::Stages | Phase::Method | Phase::Evaluation => None,
         };
         if let Some(line) = line.filter(|_| self.mode == Mode::Lines && self.tells_stages) {
@@ -223,5 +223,5 @@ fn stage_line(first: &StageRecord, records: &[StageRecord]) -> String {
         Kind::Unique => "unique",
     };
     let (number, iterations, time) = (first.stage, plural(iterations, "iteration"), seconds(time));
-    format!("stage {number} ({kind}): {iterations}, {time}; left: {}", left.join(", "))
+    format!("stage {number} ({kind}): {iterations}, {time}; residual: {}", left.join(", "))
 }

@@ -1,10 +1,10 @@
-//! Tables of scores.
+//! Score tables.
 
 use std::fmt::Write;
 
 use manyview::evaluate::{Classification, Clustering, Links, Summary};
 
-/// `0.9123 +- 0.0045`, or without a spread when there is one repeat.
+/// `0.9123 +- 0.0045`; without a standard deviation if there is one repeat.
 fn score(summary: Summary) -> String {
     match summary.std {
         Some(std) => format!("{:.4} +- {std:.4}", summary.mean),
@@ -12,7 +12,7 @@ fn score(summary: Summary) -> String {
     }
 }
 
-/// One row per share.
+/// One row per training fraction.
 pub(crate) fn classification_table(found: &Classification) -> String {
     let mut text = format!("{:>5}  {:>8}  {:<16}  {:<16}", "train", "nodes", "micro-F1", "macro-F1");
     if found.multi_label {
@@ -55,7 +55,7 @@ pub(crate) fn links_table(found: &Links) -> String {
     text
 }
 
-/// Ends the last line without blanks.
+/// Removes trailing blanks and ends the line.
 fn trim_line(text: &mut String) {
     text.truncate(text.trim_end_matches(' ').len());
     text.push('\n');

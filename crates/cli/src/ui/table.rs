@@ -1,18 +1,18 @@
-//! The table at the end of a run: what each stage did to each view.
+//! The tables printed after a run: stages, and the columns of each view.
 
 use std::fmt::Write;
 
 use manyview::embedding::{Kind, Part};
 use manyview::method::StageRecord;
 
-/// Columns of the table before those of the views.
+/// Width of the table before the columns of the views.
 const FIXED: usize = 37;
 const PER_VIEW: usize = 17;
-/// Short enough for a narrow terminal.
-const KEY: &str = "(of each view: weight, or columns if unique; share left)\n";
+/// The explanation of the cells, short enough for a narrow terminal.
+const KEY: &str = "(per view: weight, or columns if unique; residual)\n";
 
-/// One row per stage: its columns and iterations, and for every view its weight (its columns, in a unique stage)
-/// and how much of it is left. Tables wider than `width` are broken into several.
+/// One row per stage: its columns and iterations, and for each view its weight (in a unique stage, its columns) and
+/// the share that is not explained yet. Tables wider than `width` are split.
 pub(crate) fn stage_table(stages: &[StageRecord], views: &[String], width: usize) -> String {
     let fitting = (width.saturating_sub(FIXED) / PER_VIEW).max(1);
     let tables = views.chunks(fitting).map(|views| table(stages, views));
@@ -53,7 +53,7 @@ fn row(first: &StageRecord, records: &[StageRecord], views: &[String]) -> String
 fn iterations(records: &[StageRecord]) -> String {
     let least = records.iter().map(|record| record.iterations).min().unwrap_or(0);
     let most = records.iter().map(|record| record.iterations).max().unwrap_or(0);
-    // A plus where the last iteration was not the last that was wanted.
+    // A plus means that the maximum number of iterations was reached before convergence.
     let open = if records.iter().all(|record| record.converged) { "" } else { "+" };
     if least == most { format!("{most}{open}") } else { format!("{least}-{most}{open}") }
 }
@@ -73,7 +73,7 @@ fn shortened(name: &str, width: usize) -> String {
     name.chars().take(width - 1).chain(['…']).collect()
 }
 
-/// Which columns belong to which view; empty when all columns belong to all views.
+/// The columns of each view; empty if all columns belong to all views.
 pub(crate) fn part_table(parts: &[Part]) -> String {
     if parts.len() < 2 {
         return String::new();

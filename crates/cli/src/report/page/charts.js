@@ -1,10 +1,10 @@
-// Lines over the stages, one for each view.
+// Line charts over the stages, one line per view.
 
 const stageCount = run.stages.reduce((most, record) => Math.max(most, record.stage), 0);
 const kindOf = (stage) => (run.stages.find((record) => record.stage === stage) || {}).kind;
 const viewNames = run.network.views.map((view) => view.name);
 
-// The records' numbers of one field, per view: [[stage, number], ...].
+// The values of one field of the records, per view: [[stage, number], ...].
 const series = (field, first) => viewNames.map((name) => {
   const values = first ? [first] : [];
   for (const record of run.stages) if (name in record[field]) values.push([record.stage, record[field][name]]);
@@ -46,7 +46,7 @@ const lineChart = (box, lines, { scale, ticks, label, from }) => {
     const [stage, value] = values[values.length - 1];
     ends.push({ name: viewNames[index], stroke, x: x(stage), y: y(value), place: y(value) });
   });
-  // Names at the ends of the lines, pushed apart where lines end close together.
+  // Names at the ends of the lines, moved apart where lines end close together.
   ends.sort((a, b) => a.place - b.place);
   for (let i = 1; i < ends.length; i++) ends[i].place = Math.max(ends[i].place, ends[i - 1].place + 14);
   const over = ends.length ? ends[ends.length - 1].place - (high - margin.bottom + 4) : 0;
@@ -66,7 +66,7 @@ const lineChart = (box, lines, { scale, ticks, label, from }) => {
 const drawCharts = () => {
   if (!stageCount) return;
   const residual = series("residual", [0, 1]);
-  // Shares fall by a factor from stage to stage: on a scale of factors the late stages can be told apart.
+  // Shares decrease by a factor from stage to stage; a logarithmic scale shows the late stages too.
   const least = Math.min(0.3, ...residual.flat().map((point) => point[1]).filter((share) => share > 0));
   const ticks = [1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001];
   const bottom = ticks.find((tick) => tick <= least) || 0.0001;

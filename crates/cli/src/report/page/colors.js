@@ -1,5 +1,5 @@
-// Colors, and light against dark. Ten colors that people with a color-vision deficiency can tell apart; beyond ten
-// the shape changes, and beyond thirty everything is gray.
+// Colors in light and dark mode. Ten colors that people with a color-vision deficiency can distinguish; from the
+// eleventh class on the shape changes, and from the thirty-first on everything is gray.
 
 const PALETTE = {
   light: ["#3f7fc4", "#e8960c", "#b8321a", "#23876a", "#8a3fb0", "#a06a58", "#5bb8d0", "#a89a4e", "#d4679f", "#5a6270"],
@@ -14,10 +14,10 @@ const paint = (name) => getComputedStyle(document.documentElement).getPropertyVa
 
 const color = (index) => index === GREY || index >= 30 ? paint("--other") : PALETTE[theme()][index % 10];
 const shape = (index) => index === GREY || index >= 30 ? "circle" : SHAPES[Math.floor(index / 10)];
-// Consensus is no view: it has the ink of the text.
+// Consensus is not a view: it has a text color.
 const sourceColor = (source) => source === 0 ? paint("--soft") : color(source - 1);
 
-// From nearly nothing to the full color, in steps.
+// From a faint to the full color, in steps.
 const STEPS = 12;
 const rampColor = (step) => {
   const [low, high] = theme() === "dark" ? [[52, 58, 66], [132, 196, 255]] : [[222, 226, 228], [20, 74, 134]];

@@ -1,5 +1,5 @@
-// The data of the page: what the Rust side packed, unpacked. Numbers of nodes come as base64, since 50,000 nodes with
-// ten neighbors each would be a slow and long text otherwise.
+// Unpacks the data of the page. Numbers are packed as base64, since 50,000 nodes with ten neighbors each would be long
+// and slow to parse as text.
 
 const packed = JSON.parse(document.getElementById("data").textContent);
 
@@ -18,7 +18,7 @@ const count = ids.length;
 const run = packed.run;
 const sources = packed.sources; // "consensus" first, then the views
 const width = sources.length;
-const shares = bytes(packed.shares); // per node and source, 255 is all
+const shares = bytes(packed.shares); // per node and source; 255 is 100%
 const near = {
   count: packed.neighbors.count,
   ids: longs(packed.neighbors.ids),
@@ -30,7 +30,7 @@ const near = {
 };
 const noPart = packed.parts.length < 255 ? 255 : 65535;
 
-// Places in [-1, 1], y upwards; nodes with a zero vector have none.
+// Coordinates in [-1, 1], y upward; nodes with a zero vector have none.
 const places = (() => {
   const raw = words(packed.places);
   const x = new Float32Array(count), y = new Float32Array(count), drawn = [];
@@ -43,7 +43,7 @@ const places = (() => {
   return { x, y, drawn };
 })();
 
-// The view with the largest share of a node's vector, as an index into sources; 0 where no view has any.
+// The view with the largest share of a node's vector, as an index into sources; 0 if no view has a share.
 const strongest = (node) => {
   let best = 0, most = 0;
   for (let s = 1; s < width; s++) {
@@ -54,7 +54,7 @@ const strongest = (node) => {
 };
 
 const labelsOf = (node) => packed.labels ? packed.labels.of[node].map((label) => packed.labels.names[label]) : [];
-// The labels of a node in a few words; nothing without any.
+// The labels of a node as text; empty if it has none.
 const labelText = (node) => {
   const labels = labelsOf(node);
   return labels.length ? `label${labels.length > 1 ? "s" : ""} ${labels.join(", ")}` : "";

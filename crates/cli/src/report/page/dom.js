@@ -1,4 +1,4 @@
-// Small helpers. Text from the data reaches the page through textContent alone, so markup in a name is shown as it is.
+// Helpers. Text from the data is inserted by textContent only, so markup in a name is shown as text.
 
 const at = (id) => document.getElementById(id);
 

@@ -1,4 +1,4 @@
-// The legend: what the colors mean; a press shows one class alone.
+// The legend of the colors; pressing an entry highlights its class.
 
 const colorBy = (mode) => {
   state.classes = mode.classes();
@@ -9,14 +9,14 @@ const colorBy = (mode) => {
 
 const legend = (mode) => {
   const box = at("legend");
-  if (mode.name === "nothing") { box.replaceChildren(); box.hidden = true; return; }
+  if (mode.name === "none") { box.replaceChildren(); box.hidden = true; return; }
   box.hidden = false;
   if (state.classes.range) {
     const colors = state.classes.map(classColor);
     const bar = make("div");
     bar.style.background = `linear-gradient(to right, ${colors.join(", ")})`;
     const ends = make("p", {}, ...state.classes.range.map((share) => make("span", { text: percent(share) })));
-    box.replaceChildren(make("div", { class: "ramp" }, bar, ends, make("p", {}, make("span", { text: "of the vector in consensus columns" }))));
+    box.replaceChildren(make("div", { class: "ramp" }, bar, ends, make("p", {}, make("span", { text: "share of the vector in consensus columns" }))));
     return;
   }
   box.replaceChildren(...state.classes.map((c) => {

@@ -1,4 +1,4 @@
-// The map: points on a canvas that can be moved, zoomed, pointed at and picked.
+// The map: points on a canvas, with moving, zooming, hovering and selecting.
 
 const canvas = at("canvas"), context = canvas.getContext("2d"), tip = at("tip");
 const view = { scale: 1, x: 0, y: 0, width: 0, height: 0 };
@@ -14,7 +14,7 @@ const radius = () => {
   return base * room * Math.min(3, Math.max(0.8, Math.sqrt(closeness())));
 };
 
-// A grid over the square of places, so that finding the node under a pointer does not look at all of them.
+// A grid over the map, so that finding the node under the pointer does not check all nodes.
 const grid = (() => {
   const side = Math.max(1, Math.ceil(Math.sqrt(places.drawn.length / 4)));
   const cells = new Map();
@@ -27,7 +27,7 @@ const grid = (() => {
   return { side, cells, cell };
 })();
 
-// The node nearest to a place of the canvas, within some pixels.
+// The node nearest to a point of the canvas, within some pixels.
 const nodeAt = (px, py, within) => {
   const x = (px - view.x) / view.scale, y = (view.y - py) / view.scale, reach = within / view.scale;
   let best = -1, least = within * within;
@@ -113,12 +113,12 @@ const zoom = (factor, px = view.width / 2, py = view.height / 2) => {
 const move = (dx, dy) => { view.x += dx; view.y += dy; hover(-1); redraw(); };
 const showAll = () => { Object.assign(view, { scale: baseScale(), x: view.width / 2, y: view.height / 2 }); redraw(); };
 
-// Brings a node into sight if it is not, and no farther than that takes.
+// Moves the map just far enough to make a node visible.
 const reveal = (node) => {
   if (Number.isNaN(places.x[node])) return;
   const missing = (place, room) => Math.max(0, 12 - place) - Math.max(0, place - (room - 12));
   const [dx, dy] = [missing(screenX(node), view.width), missing(screenY(node), view.height)];
-  // Not to the very edge, where half of its neighbors would be hidden.
+  // Not at the edge, where half of its neighbors would be hidden.
   if (dx || dy) move(dx + 80 * Math.sign(dx), dy + 80 * Math.sign(dy));
 };
 
@@ -148,7 +148,7 @@ const hover = (node, px, py) => {
   tip.style.top = `${Math.max(4, Math.min(py + 14, view.height - tip.offsetHeight - 4))}px`;
 };
 
-// One pointer drags, two pinch; a pointer that hardly moved picks.
+// One pointer drags, two pinch; a pointer that hardly moved selects.
 const pointers = new Map();
 let traveled = 0;
 const inside = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };

@@ -1,4 +1,4 @@
-// What the points can be colored by. A mode sorts the drawn nodes into classes; a class has a name, a color and nodes.
+// The modes of coloring. A mode groups the drawn nodes into classes; a class has a name, a color and nodes.
 
 const classesBy = (classOf, names) => {
   const members = names.map(() => []);
@@ -8,7 +8,7 @@ const classesBy = (classOf, names) => {
     (found === undefined || found < 0 ? rest : members[found]).push(node);
   }
   const order = [...names.keys()];
-  // Where colors do not suffice for all, the largest classes get them.
+  // If there are not enough colors, the largest classes get them.
   if (names.length > 10) order.sort((a, b) => members[b].length - members[a].length);
   const classes = order.map((name, index) => ({ name: names[name], index, nodes: members[name] })).filter((c) => c.nodes.length);
   if (rest.length) classes.push({ name: "none", index: GREY, nodes: rest });
@@ -24,7 +24,7 @@ if (packed.clusters) {
   modes.push({ name: "cluster", classes: () => classesBy((node) => packed.clusters[node], names) });
 }
 if (width > 1) {
-  modes.push({ name: "strongest view", classes: () => classesBy((node) => strongest(node) - 1, sources.slice(1)) });
+  modes.push({ name: "view with the largest share", classes: () => classesBy((node) => strongest(node) - 1, sources.slice(1)) });
   const consensus = () => {
     const steps = Array.from({ length: STEPS }, () => []);
     let low = 255, high = 0;
@@ -40,7 +40,7 @@ if (width > 1) {
     const classes = steps.map((nodes, step) => ({ name: "", ramp: step, nodes }));
     return Object.assign(classes, { range: [low / 255, high / 255] });
   };
-  modes.push({ name: "share of consensus", classes: consensus });
+  modes.push({ name: "consensus share", classes: consensus });
 }
-modes.push({ name: "nothing", classes: () => [{ name: "nodes", index: 0, nodes: places.drawn }] });
+modes.push({ name: "none", classes: () => [{ name: "nodes", index: 0, nodes: places.drawn }] });
 const classColor = (c) => c.ramp === undefined ? color(c.index) : rampColor(c.ramp);

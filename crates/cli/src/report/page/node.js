@@ -1,4 +1,4 @@
-// One node: where its vector comes from, who is near, and which views and stages bring them together.
+// The selected node: the shares of its vector, its nearest nodes, and the views and stages that make them similar.
 
 const neighborsOf = (node) => {
   const found = [];
@@ -24,7 +24,7 @@ const topParts = (pair) => {
   return named.join(", ");
 };
 
-// A bar in pieces: one for each source, in the order of the sources.
+// A stacked bar with one piece per source, in the order of the sources.
 const piecesBar = (array, offset) => {
   const bar = make("div", { class: "bar" });
   const said = [];
@@ -66,7 +66,7 @@ const neighborLine = ({ node, similarity, pair }) => {
 const showNode = (node) => {
   const box = at("node");
   if (node < 0) {
-    box.replaceChildren(make("p", { class: "hint", text: "Pick a point, or find a node by its name, to see where its vector comes from and who is near." }));
+    box.replaceChildren(make("p", { class: "hint", text: "Select a point, or search for a node, to see which views its vector comes from and its nearest nodes." }));
     return;
   }
   const parts = [make("h3", { text: ids[node] })];
@@ -75,10 +75,10 @@ const showNode = (node) => {
   if (packed.clusters && packed.clusters[node] >= 0) parts.push(make("p", { text: `cluster ${packed.clusters[node] + 1}` }));
   const others = neighborsOf(node);
   if (Number.isNaN(places.x[node])) {
-    parts.push(make("p", { text: "Its vector is zero: it has no edge that says anything, so it has no place and no neighbors." }));
+    parts.push(make("p", { text: "The vector of this node is zero, so it is not on the map and has no nearest nodes." }));
   } else {
-    if (width) parts.push(make("h4", { text: "Where its vector comes from" }), sourceBars(node));
-    parts.push(make("h4", { text: others.length ? "Nearest nodes, and what brings them together" : "No node has anything in common with it" }));
+    if (width) parts.push(make("h4", { text: "Share of consensus and of each view in the vector" }), sourceBars(node));
+    parts.push(make("h4", { text: others.length ? "Nearest nodes (cosine), and the shares in the similarity" : "No similar nodes" }));
     parts.push(make("ul", { class: "near" }, ...others.map(neighborLine)));
   }
   box.replaceChildren(...parts);

@@ -1,4 +1,4 @@
-// Finding a node by its name: those that begin with what was typed first, then those that contain it.
+// Search by node id: first the ids that start with the text, then those that contain it.
 
 const find = at("find"), matches = at("matches");
 const lower = ids.map((id) => id.toLowerCase());
@@ -34,7 +34,7 @@ find.addEventListener("input", () => {
     role: "option", id: `match-${index}`, "aria-selected": "false", text: ids[node],
     on: { mousedown: (event) => { event.preventDefault(); choose(node); } },
   }));
-  matches.replaceChildren(...(items.length ? items : [make("li", { class: "none", text: "no such node" })]));
+  matches.replaceChildren(...(items.length ? items : [make("li", { class: "none", text: "no matching node" })]));
   matches.hidden = false;
   find.setAttribute("aria-expanded", "true");
   marked = -1;

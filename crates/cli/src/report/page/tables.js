@@ -1,4 +1,4 @@
-// Tables: weights per stage, views, their overlap, scores, settings.
+// Tables: weights per stage, views, overlap, scores, settings.
 
 const row = (tag, cells) => make("tr", {}, ...cells.map((cell, index) => {
   if (cell instanceof Node) return cell;
@@ -31,7 +31,7 @@ const weightTable = () => {
     rows.push([`${stage} ${records[0].kind}`, ...cells, least === most ? `${most}${open}` : `${least}–${most}${open}`]);
   }
   const head = ["stage", ...viewNames.map((name) => make("th", { class: "heat", scope: "col", text: name })), "iterations"];
-  at("weights").replaceChildren(table("Weight of each view in consensus stages, columns it got in unique ones", head, rows, { class: "heatmap" }));
+  at("weights").replaceChildren(table("View weights (consensus stages) and number of columns (unique stages)", head, rows, { class: "heatmap" }));
 };
 
 const viewTable = () => {
@@ -39,7 +39,7 @@ const viewTable = () => {
   const rows = run.network.views.map((view) => [
     view.name, number(view.edges), number(view.isolated), view.entries ? number(view.entries) : "–", left(view.name) === undefined ? "–" : percent(left(view.name), 1),
   ]);
-  at("view-table").replaceChildren(table("The views", ["view", "edges", "isolated", "entries", "left"], rows));
+  at("view-table").replaceChildren(table("Views", ["view", "edges", "isolated nodes", "proximity entries", "not explained"], rows));
 };
 
 const overlapTable = () => {
@@ -58,8 +58,8 @@ const overlapText = () => {
   const sorted = [...run.network.overlap].sort((a, b) => b.share - a.share);
   const say = (pair) => `${pair.a} and ${pair.b} agree on ${percent(pair.share, pair.share > 0 && pair.share < 0.095 ? 1 : 0)} of the nodes`;
   if (!sorted.length) return "";
-  const extremes = sorted.length === 1 ? `${say(sorted[0])}.` : `Most alike: ${say(sorted[0])}. Least: ${say(sorted[sorted.length - 1])}.`;
-  return `${extremes} Two views agree on a node when more than half of its neighbors in either are its neighbors in both.`;
+  const extremes = sorted.length === 1 ? `${say(sorted[0])}.` : `Highest overlap: ${say(sorted[0])}. Lowest: ${say(sorted[sorted.length - 1])}.`;
+  return `${extremes} Two views agree on a node if more than half of its neighbors in either view are neighbors in both.`;
 };
 
 const scoreTables = () => {
