@@ -377,6 +377,15 @@ mod tests {
         assert_eq!((auc(&[], &[1.0]), auc(&[1.0], &[])), (None, None));
     }
 
+    /// The expected numbers were computed by scikit-learn 1.9 from the same scores, many of which are tied.
+    #[test]
+    fn rankings_agree_with_scikit_learn() {
+        let positives: Vec<f64> = (0..40).map(|k| f64::from(7 * k % 23) / 4.0).collect();
+        let negatives: Vec<f64> = (0..60).map(|k| f64::from(5 * k % 19) / 4.0 - 0.5).collect();
+        near(auc(&positives, &negatives).unwrap(), 0.680625);
+        near(average_precision(&positives, &negatives).unwrap(), 0.6544910516259902);
+    }
+
     #[test]
     fn average_precision_weighs_by_recall() {
         // In descending order: hit, miss, hit, so the precisions at the two hits are 1 and 2/3.
