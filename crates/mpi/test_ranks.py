@@ -1,8 +1,8 @@
-"""Runs `manyview embed` on 1 to 4 ranks and compares it with one process; then bad inputs, killed ranks, Ctrl-C.
+"""Runs `manyview embed` on 1 to 4 ranks and compares it with one process; then invalid inputs, killed ranks, Ctrl-C.
 
     python3 crates/mpi/test_ranks.py path/to/manyview    (built with --features mpi; mpirun on the PATH)
 
-Python's own library only. All ranks run on this machine, more of them than it has cores if need be.
+Uses only Python's standard library. All ranks run on this machine, possibly more than it has cores.
 """
 import array
 import json
@@ -17,7 +17,9 @@ import time
 import unittest
 
 BINARY = None
-SECONDS = 10  # in which a failed job must be over
+# Distinguishes a job that ends from one that hangs. A rank ends at most 0.8 s after Ctrl-C (PATIENCE in
+# crates/cli/src/interrupt.rs), but a loaded machine may take much longer to run all ranks and mpirun.
+SECONDS = 60
 SETTINGS = {
     "pooled hals": "",
     "shared hals": "--consensus shared",
@@ -31,16 +33,21 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
 
 
 def mpirun(ranks):
-    """The launcher: Open MPI wants to be told that ranks may outnumber cores, MPICH does not know the word."""
+    """The launcher. Open MPI needs an option to run more ranks than cores; MPICH does not have it."""
     version = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, text=True).stdout
     local = ["--oversubscribe", "--mca", "btl", "self,vader"] if "Open MPI" in version else []
     return ["mpirun", *local, "-n", str(ranks)]
 
 
+def heed_ctrl_c():
+    """A shell that starts these tests in the background ignores SIGINT, and all processes inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(ranks, line, folder, launcher=mpirun):
     return subprocess.Popen(
         [*(launcher(ranks) if ranks else []), BINARY, *line.split()], cwd=folder, env=ENVIRONMENT, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_ctrl_c)
 
 
 def end(job, seconds):
@@ -48,7 +55,7 @@ def end(job, seconds):
         out, err = job.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         job.kill()
-        raise AssertionError(f"not over after {seconds} s")
+        raise AssertionError(f"still running after {seconds} s")
     return job.returncode, out, err
 
 
@@ -66,13 +73,13 @@ def columns(path):
 
 
 def difference(xs, ys):
-    """Relative, of two vectors."""
+    """The relative difference of two vectors."""
     norm = sum(x * x for x in xs) ** 0.5
     return sum((x - y) ** 2 for x, y in zip(xs, ys)) ** 0.5 / norm if norm else max(map(abs, ys), default=0.0)
 
 
 def ranks_of(job):
-    """Processes of ours under a launcher, by rank."""
+    """The processes of manyview started by a launcher, by rank."""
     found = {}
     for process in pathlib.Path("/proc").iterdir():
         try:
@@ -162,13 +169,13 @@ class Ranks(unittest.TestCase):
         self.fails(3, "embed --view x=bad.tsv -o never", 1, "error: bad.tsv:2")
         self.fails(3, "embed nowhere -o never", 1, "no such file or folder")
         self.fails(3, "embed net --negative 100000 -o never", 1, "has an empty proximity matrix")
-        self.fails(3, "embed net --dim 2 -o never", 2, "dim = 2 is too small")
+        self.fails(3, "embed net --dim 2 -o never", 2, "is too small for")
         self.fails(3, "embed net --no-such-flag -o never", 2, "unexpected argument")
-        self.fails(3, "embed --view x=- -o never", 2, "standard input reaches one rank")
+        self.fails(3, "embed --view x=- -o never", 2, "standard input cannot be read by several ranks")
         self.fails(2, "generate -o never", 2, "runs as one process")
 
     def test_an_error_on_one_rank_ends_all(self):
-        # Rank 0 alone finds that there is a result already; rank 1 alone reads another network.
+        # Only rank 0 finds an existing result; only rank 1 reads another network.
         (self.folder / "there").mkdir(exist_ok=True)
         (self.folder / "there" / "run.json").write_text("{}")
         self.fails(3, f"embed net {EXACT} -o there", 2, "--force")
@@ -177,37 +184,35 @@ class Ranks(unittest.TestCase):
             f'#!/bin/sh\n[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && exec {BINARY} embed "$1" -o never -q\n'
             f"exec {BINARY} embed net {EXACT} -o never\n")
         script.chmod(0o755)
-        for network, words in (("nowhere", "error on rank 1: nowhere"), ("net/view1.tsv", "another network")):
-            began = time.monotonic()
+        for network, words in (("nowhere", "error on rank 1: nowhere"), ("net/view1.tsv", "has read a different network")):
             job = subprocess.run(
                 [*mpirun(3), str(script), network], cwd=self.folder, env=ENVIRONMENT, text=True, timeout=SECONDS,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual(job.returncode, 1, job.stderr)
             self.assertEqual(job.stderr.count(words), 1, job.stderr)
-            self.assertLess(time.monotonic() - began, SECONDS)
             self.vanishes("never")
 
     def vanishes(self, name):
-        """mpirun may be gone before the ranks that it ended have cleaned up."""
+        """Waits for the removal of a folder: mpirun may end before its ranks have cleaned up."""
         deadline = time.monotonic() + SECONDS
         while (self.folder / name).exists():
-            self.assertLess(time.monotonic(), deadline, f"{name} is left behind")
+            self.assertLess(time.monotonic(), deadline, f"{name} was not removed")
             time.sleep(0.02)
 
     def endless(self, name):
-        """A job in the middle of its stages."""
-        # Wide stages and the slow solver: others are soon so exact that rounding ends them.
+        """A job that runs until it is stopped."""
+        # Wide stages and the slow solver; others soon converge up to rounding and end.
         line = ("embed large --negative 1 --dim 360 --stages 6 --solver mu --unique-solver mu --max-iter 3 "
                 "--unique-max-iter 100000000 --tol 0 --threads 1")
         return self.under_way(3, f"{line} --no-checkpoint -o {name}")
 
     def under_way(self, ranks, line):
-        """A job whose first stage is done."""
+        """A running job whose first stage is finished."""
         job = start(ranks, line, self.folder)
         for line in job.stderr:
             if line.startswith("stage 1"):
                 return job
-        self.fail("it ended before its stages")
+        self.fail("the job ended before its first stage")
 
     def test_a_killed_rank_ends_the_job(self):
         for rank in (1, 0):
@@ -219,7 +224,7 @@ class Ranks(unittest.TestCase):
             self.assertNotEqual(code, 0)
             self.assertIn("signal 9", err)
             self.assertEqual(ranks_of(job), {})
-            # What is killed itself cannot clean up.
+            # A killed rank 0 cannot clean up.
             if rank == 1:
                 self.vanishes("killed")
 
@@ -235,7 +240,7 @@ class Ranks(unittest.TestCase):
             self.assertTrue((self.folder / name / "checkpoint/0001.stage").exists())
             code, _, err = run(ranks, f"{settings} --resume -o {name}", self.folder)
             self.assertEqual(code, 0, err)
-            self.assertIn("taken over", err)
+            self.assertIn("loaded ", err)
             self.assertFalse((self.folder / name / "checkpoint").exists())
             record = json.loads((self.folder / name / "run.json").read_text())
             self.assertEqual(record["ranks"], ranks)
