@@ -173,8 +173,10 @@ fn kept(counts: &[u64], subsample: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DeepWalk;
     use crate::walks::DeadEnd;
     use manyview_base::parallel::Pool;
+    use manyview_core::method::Method;
     use manyview_data::generate::Planted;
 
     fn settings() -> SkipGram {
@@ -321,6 +323,7 @@ mod tests {
     #[test]
     fn senseless_settings_are_refused_by_name() {
         let base = SkipGram::default;
+        let check = |skip_gram| DeepWalk { skip_gram, ..DeepWalk::default() }.check();
         for (settings, expected) in [
             (SkipGram { walks: 0, ..base() }, "walks = 0"),
             (SkipGram { length: 1, ..base() }, "length = 1"),
@@ -331,9 +334,9 @@ mod tests {
             (SkipGram { rate: 0.0, ..base() }, "rate = 0"),
             (SkipGram { subsample: 1.0, ..base() }, "subsample = 1"),
         ] {
-            let message = settings.check().unwrap_err().to_string();
+            let message = check(settings).unwrap_err().to_string();
             assert!(message.starts_with(expected), "{message}");
         }
-        SkipGram { negative: 0, softmax: Softmax::Hierarchical, ..base() }.check().unwrap();
+        check(SkipGram { negative: 0, softmax: Softmax::Hierarchical, ..base() }).unwrap();
     }
 }

@@ -113,12 +113,6 @@ impl<M: Method> AnyMethod for Quick<M> {
 
     fn check_settings(&self) {
         let name = self.name;
-        for preset in [Preset::Default, Preset::Paper] {
-            println!(
-                "PRESET {name} {preset:?} {}",
-                serde_json::to_value(PresetDump(&M::of_preset(preset).unwrap())).unwrap()
-            );
-        }
         let paper = M::of_preset(Preset::Paper).unwrap();
         paper.check().unwrap();
         assert_eq!(M::of_preset(Preset::Default), Some(M::default()), "{name}");
@@ -312,13 +306,4 @@ fn memory_follows_from_the_proximity() {
     like.mnmf.check().unwrap();
     assert!(!NetMfSum::default().memory_like(3).unwrap().each_view);
     assert!(DeepWalk::default().memory_like(3).is_none());
-}
-
-struct PresetDump<'a, M>(&'a M);
-impl<M: Method> serde::Serialize for PresetDump<'_, M> {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
-        let map: serde_json::Map<String, Value> =
-            self.0.describe().into_iter().map(|x| (x.name.to_owned(), x.default)).collect();
-        serde::Serialize::serialize(&map, s)
-    }
 }
