@@ -1,8 +1,11 @@
-//! What is compared, and how it is measured.
+//! The arguments of `manyview compare`. All defaults are those of [`CompareSettings`].
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
+use manyview::compare::CompareSettings;
+pub(crate) use manyview::compare::{Metapaths, Sweep};
 use manyview::evaluate::Cost;
 use manyview::{Method, Preset};
 
@@ -10,118 +13,113 @@ use super::{NetworkArgs, choice, whole};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Each method embeds the network, and all are measured on the same splits. Methods of a single view run on every view; their
-rows give the view that scores best on the tested nodes (a choice nobody could make in earnest, marked *) and the view
-that scores best within the training nodes. Writes DIR/compare.json, .md, .tex and .html, and a folder for each embedding.
+Each method embeds the network and is scored on the same splits. Single-view methods run on every view. One row has the
+view that is best on the test nodes, which is not a possible choice in practice (marked *), and one the view that is best
+in cross-validation on the training nodes. A method that fails gets a row with the reason.
 
-What is done is kept: after Ctrl-C or with more methods, the same command does what is missing. A method that fails gets a
-row that says why.
+Writes DIR/compare.json, .md, .tex and .html, and one folder per embedding. The same command continues an interrupted
+comparison, and with more methods it computes the missing ones only.
 
 Example:  manyview compare folder-of-edge-lists --labels labels.tsv -o comparison --methods mnmf,netmf,deepwalk --repeats 3")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
-    /// A file with a node and its label or labels on each line
-    #[arg(long, value_name = "FILE", help_heading = "Measure")]
+    /// Label file: a node and its label or labels per line
+    #[arg(long, value_name = "FILE", help_heading = "Scores")]
     pub(crate) labels: PathBuf,
-    /// Folder for the result; one that holds a comparison is gone on with
+    /// Output folder; a comparison in it is continued
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) output: PathBuf,
-    /// Methods, comma-separated [default: all]
+    /// Methods (comma-separated) [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods", value_parser = choice(Method::ALL.map(|it| (it.name(), it.help(), it))))]
-    pub(crate) methods: Vec<Method>,
-    /// Settings of all methods: ours, or the paper's, which takes hours
-    #[arg(long, value_name = "NAME", default_value = "default", help_heading = "Methods", value_parser = choice([Preset::Default, Preset::Paper].map(|it| (it.name(), it.help(), it))))]
-    pub(crate) preset: Preset,
-    /// Columns of each embedding
-    #[arg(long, value_name = "N", default_value_t = 256, help_heading = "Methods", value_parser = whole)]
-    pub(crate) dim: usize,
+    methods: Vec<Method>,
+    /// Settings of all methods; paper takes hours
+    #[arg(long, value_name = "NAME", default_value = defaults().preset.name(), help_heading = "Methods", value_parser = choice([Preset::Default, Preset::Paper].map(|it| (it.name(), it.help(), it))))]
+    preset: Preset,
+    /// Number of columns of each embedding
+    #[arg(long, value_name = "N", default_value_t = defaults().dim, help_heading = "Methods", value_parser = whole)]
+    dim: usize,
     /// Metapaths of metapath2vec
-    #[arg(long, value_name = "WHICH", default_value = "some", help_heading = "Methods")]
-    pub(crate) metapaths: Metapaths,
-    /// Also mnmf without its parts: no consensus, no unique stages, equal weights, one stage, order swapped
+    #[arg(long, value_name = "WHICH", default_value = defaults().metapaths.name(), help_heading = "Methods", value_parser = metapaths())]
+    metapaths: Metapaths,
+    /// Add mnmf without one of its parts: no consensus, no unique stages, equal weights, one stage, order swapped
     #[arg(long, help_heading = "Methods")]
-    pub(crate) ablations: bool,
-    /// Also mnmf over ranges of these settings, comma-separated
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods")]
-    pub(crate) sweep: Vec<Sweep>,
-    /// Shares of the labeled nodes that train, comma-separated
-    #[arg(
-        long,
-        value_name = "X,...",
-        value_delimiter = ',',
-        default_value = "0.3,0.5,0.7",
-        help_heading = "Measure"
-    )]
-    pub(crate) train: Vec<f64>,
-    /// Splits for each share, and runs of k-means
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole, help_heading = "Measure")]
-    pub(crate) repeats: usize,
-    /// Weights C of the classifier, each with a table of its own; auto is chosen within the training nodes
-    #[arg(
-        long,
-        value_name = "X,...",
-        value_delimiter = ',',
-        default_value = "1,auto",
-        help_heading = "Measure"
-    )]
-    pub(crate) c: Vec<Cost>,
-    /// All random numbers follow from it
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Measure")]
-    pub(crate) seed: u64,
-    /// Threads [default: all cores]; does not change the result
+    ablations: bool,
+    /// Add mnmf over ranges of these settings (comma-separated)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods", value_parser = sweeps())]
+    sweep: Vec<Sweep>,
+    /// Shares of the labeled nodes used for training (comma-separated)
+    #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = joined(&defaults().train), help_heading = "Scores")]
+    train: Vec<f64>,
+    /// Number of splits per share, and of runs of k-means
+    #[arg(long, value_name = "N", default_value_t = defaults().repeats, value_parser = whole, help_heading = "Scores")]
+    repeats: usize,
+    /// Weights C of the classifier, with one table each (comma-separated); auto: selected by cross-validation on the
+    /// training nodes
+    #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = joined(&defaults().c), help_heading = "Scores")]
+    c: Vec<Cost>,
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = defaults().seed, help_heading = "Scores")]
+    seed: u64,
+    /// Number of threads; does not affect the result [default: all cores]
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,
-    /// Replace results in that folder that are not of a comparison of this network
+    /// Replace results in the output folder that are not from a comparison of this network
     #[arg(long, help_heading = "Output")]
     pub(crate) force: bool,
-    /// Leave out the maps of the nodes
+    /// Do not draw maps of the nodes
     #[arg(long, help_heading = "Output")]
     pub(crate) no_pictures: bool,
-    /// Print nothing but errors and the tables
+    /// Print errors and the tables only
     #[arg(short, long, help_heading = "Output")]
     pub(crate) quiet: bool,
 }
 
 impl CompareArgs {
-    /// As typed, with what was typed twice taken once: each share is a column, each C a table.
-    pub(crate) fn each_once(&self) -> Self {
-        CompareArgs {
-            train: each_once(&self.train),
-            c: each_once(&self.c),
-            sweep: each_once(&self.sweep),
-            ..self.clone()
+    pub(crate) fn settings(&self) -> CompareSettings {
+        CompareSettings {
+            methods: self.methods.clone(),
+            preset: self.preset,
+            dim: self.dim,
+            metapaths: self.metapaths,
+            ablations: self.ablations,
+            sweep: self.sweep.clone(),
+            train: self.train.clone(),
+            repeats: self.repeats,
+            c: self.c.clone(),
+            seed: self.seed,
+            threads: self.threads,
         }
     }
 }
 
-fn each_once<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
-    let mut kept = Vec::new();
-    for &value in values {
-        if !kept.contains(&value) {
-            kept.push(value);
-        }
+fn defaults() -> CompareSettings {
+    CompareSettings::default()
+}
+
+fn joined<T: ToString>(values: &[T]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn metapaths() -> impl TypedValueParser<Value = Metapaths> {
+    choice(Metapaths::ALL.map(|it| (it.name(), it.help(), it)))
+}
+
+fn sweeps() -> impl TypedValueParser<Value = Sweep> {
+    choice(Sweep::ALL.map(|it| (it.name(), it.help(), it)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    #[test]
+    fn without_options_the_settings_are_the_defaults_of_the_library() {
+        let cli = Cli::parse_from(["manyview", "compare", "net", "--labels", "labels.tsv", "-o", "c"]);
+        let Command::Compare(args) = cli.command else { panic!("expected compare") };
+        assert_eq!(args.settings(), CompareSettings::default());
     }
-    kept
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Metapaths {
-    /// Every two views, and all in order
-    Some,
-    /// Every set of views in every order
-    All,
-}
-
-/// A setting of MNMF to be varied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sweep {
-    /// Columns
-    Dim,
-    /// Exponent of the view weights, with shared consensus stages
-    Gamma,
-    /// Number of stages
-    Stages,
-    /// Number of consensus stages
-    ConsensusStages,
 }

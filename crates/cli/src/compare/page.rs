@@ -1,31 +1,32 @@
-//! The comparison as one page: tables, curves of what was varied, and a map of the nodes for each method.
+//! The comparison as one HTML page: tables, curves of sweeps, and a map of the nodes for each method.
 //!
-//! Everything is markup and SVG; nothing runs and nothing is asked for from outside. Invariant: names are text from
-//! strangers and reach the page through [`escaped`] alone.
+//! The page is HTML and SVG without scripts and without external resources. Invariant: names come from the data, so they
+//! are written through [`escaped`] only.
 
 use std::fmt::Write;
 
-use super::table::{Line, Table, percent};
+use manyview::compare::{Line, Section, Table, percent};
+
 use super::write::{GAIN, gains, legend};
 use crate::report::encode;
 
 const STYLE: &str = include_str!("compare.css");
 
-/// As many colors as can be told apart; further labels share them.
-const COLOURS: usize = 12;
+/// The number of distinguishable colors; further labels share them.
+const COLORS: usize = 12;
 
 /// A map of the nodes.
 pub(super) struct Picture {
     pub(super) title: String,
-    /// x and y of each node that has a place.
+    /// The coordinates of each node; `None` for a node with a zero vector.
     pub(super) places: Vec<Option<[f32; 2]>>,
 }
 
-/// What the page is about.
+/// The head of the page.
 pub(super) struct About<'a> {
     pub(super) title: &'a str,
     pub(super) command: &'a str,
-    /// Nodes, views, labels, repeats: one sentence.
+    /// The network, labels and settings in one sentence.
     pub(super) sentence: &'a str,
     /// The first label of each node, if it has one.
     pub(super) label_of: Vec<Option<u32>>,
@@ -56,26 +57,26 @@ pub(super) fn page(about: &About<'_>, tables: &[Table], pictures: &[Picture]) ->
     text
 }
 
-/// Text that a browser shows as it is.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Lines of values of a setting belong into curves, all others into the table.
+/// A table and its curves: sweeps are drawn as curves, all other lines are in the table.
 fn section(table: &Table) -> String {
-    let swept = |line: &&Line| line.section.starts_with("mnmf over");
+    let is_swept = |line: &&Line| matches!(line.section, Section::Sweep(_));
     let mut text = format!("<section>\n<h2>{}</h2>\n", escaped(&table.title));
-    let rest: Vec<&Line> = table.lines.iter().filter(|line| !swept(line)).collect();
+    let rest: Vec<&Line> = table.lines.iter().filter(|line| !is_swept(line)).collect();
     if !rest.is_empty() {
         text.push_str(&html_table(table, &rest));
     }
-    let mut sweeps: Vec<&str> = table.lines.iter().filter(swept).map(|line| line.section.as_str()).collect();
+    let mut sweeps: Vec<Section> = table.lines.iter().filter(is_swept).map(|line| line.section).collect();
     sweeps.dedup();
     if !sweeps.is_empty() {
         text.push_str("<div class=\"row\">\n");
         for sweep in sweeps {
             let lines: Vec<&Line> = table.lines.iter().filter(|line| line.section == sweep).collect();
-            text.push_str(&curves(sweep, &table.columns, &lines));
+            text.push_str(&curves(&sweep.to_string(), &table.columns, &lines));
         }
         text.push_str("</div>\n");
     }
@@ -84,20 +85,19 @@ fn section(table: &Table) -> String {
 
 fn html_table(table: &Table, lines: &[&Line]) -> String {
     let columns = table.columns.len();
-    let best = table.best();
     let bounds: Vec<(f64, f64)> = (0..columns).map(|column| bounds(lines, column)).collect();
     let mut text = "<div class=\"wide\"><table>\n<thead><tr><th></th>".to_owned();
     table.columns.iter().for_each(|column| _ = write!(text, "<th>{}</th>", escaped(column)));
     text.push_str("</tr></thead>\n<tbody>\n");
-    let mut section = "";
+    let mut section = None;
     for line in lines {
-        if line.section != section {
-            section = &line.section;
+        if section != Some(line.section) {
+            section = Some(line.section);
             let _ = writeln!(
                 text,
                 "<tr class=\"group\"><th colspan=\"{}\">{}</th></tr>",
                 columns + 1,
-                escaped(section)
+                escaped(&line.section.to_string())
             );
         }
         let star = if line.oracle { " *" } else { "" };
@@ -113,11 +113,11 @@ fn html_table(table: &Table, lines: &[&Line]) -> String {
         for (column, (cell, (least, most))) in line.cells.iter().zip(&bounds).enumerate() {
             match cell {
                 Some(cell) => {
-                    // A bar behind the number, from the column's worst to its best.
+                    // A background color, from the lowest score of the column to the highest.
                     let share = if most > least { (cell.mean - least) / (most - least) } else { 1.0 };
                     let std =
                         cell.std.map(|std| format!(" <small>± {}</small>", percent(std))).unwrap_or_default();
-                    let best = if line.is_best(column, &best) { " best" } else { "" };
+                    let best = if line.best[column] { " best" } else { "" };
                     let tenth = (share * 10.0).round();
                     let _ = write!(text, "<td class=\"s{tenth}{best}\">{}{std}</td>", percent(cell.mean));
                 }
@@ -134,13 +134,13 @@ fn html_table(table: &Table, lines: &[&Line]) -> String {
     text + "</tbody></table></div>\n"
 }
 
-/// The least and the largest mean of a column.
+/// The smallest and the largest mean of a column.
 fn bounds(lines: &[&Line], column: usize) -> (f64, f64) {
     let means = lines.iter().filter_map(|line| line.cells[column]).map(|cell| cell.mean);
     means.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), mean| (least.min(mean), most.max(mean)))
 }
 
-/// A curve for each column over the values of a setting.
+/// One curve per column over the values of a setting.
 fn curves(title: &str, columns: &[String], lines: &[&Line]) -> String {
     const WIDE: f64 = 360.0;
     const HIGH: f64 = 240.0;
@@ -201,9 +201,9 @@ fn maps(about: &About<'_>, pictures: &[Picture]) -> String {
     if pictures.is_empty() {
         return String::new();
     }
-    let mut text = "<section>\n<h2>Maps</h2>\n<p>t-SNE of each embedding; every point is a node, colors are labels.</p>\n<p>".to_owned();
+    let mut text = "<section>\n<h2>Maps</h2>\n<p>t-SNE of each embedding. Each point is a node; colors are labels.</p>\n<p>".to_owned();
     for (label, name) in about.labels.iter().enumerate().take(60) {
-        let _ = write!(text, "<span class=\"key p{}\">■ {}</span> ", label % COLOURS, escaped(name));
+        let _ = write!(text, "<span class=\"key p{}\">■ {}</span> ", label % COLORS, escaped(name));
     }
     text.push_str("</p>\n<div class=\"row\">\n");
     for picture in pictures {
@@ -212,7 +212,7 @@ fn maps(about: &About<'_>, pictures: &[Picture]) -> String {
     text + "</div>\n</section>\n"
 }
 
-/// One path a color: a node is a line of no length with a round end.
+/// One path per color: a node is a line of length zero with a round cap.
 fn map(about: &About<'_>, picture: &Picture) -> String {
     const SIDE: f32 = 1000.0;
     let bounds = |axis: usize| {
@@ -221,10 +221,10 @@ fn map(about: &About<'_>, picture: &Picture) -> String {
     };
     let ((left, right), (low, high)) = (bounds(0), bounds(1));
     let scale = (SIDE - 40.0) / (right - left).max(high - low).max(f32::MIN_POSITIVE);
-    let mut paths = vec![String::new(); COLOURS + 1];
+    let mut paths = vec![String::new(); COLORS + 1];
     for (place, label) in picture.places.iter().zip(&about.label_of) {
         let Some(place) = place else { continue };
-        let path = &mut paths[label.map_or(COLOURS, |label| label as usize % COLOURS)];
+        let path = &mut paths[label.map_or(COLORS, |label| label as usize % COLORS)];
         let (x, y) = (20.0 + (place[0] - left) * scale, 20.0 + (high - place[1]) * scale);
         let _ = write!(path, "M{x:.0} {y:.0}h0");
     }
@@ -241,24 +241,26 @@ fn map(about: &About<'_>, picture: &Picture) -> String {
 
 #[cfg(test)]
 mod tests {
+    use manyview::Group;
+    use manyview::compare::Sweep;
     use manyview::evaluate::Summary;
 
     use super::*;
 
+    fn line(name: &str, section: Section, oracle: bool, mean: f64) -> Line {
+        let mut line = Line::new(section, name, 1);
+        line.oracle = oracle;
+        line.cells[0] = Some(Summary { mean, std: None });
+        line
+    }
+
     #[test]
     fn names_are_text() {
-        let line = Line {
-            section: "single view".into(),
-            name: "<script>alert(1)</script>".into(),
-            oracle: true,
-            cells: vec![Some(Summary { mean: 0.5, std: None })],
-            failed: None,
-            candidates: vec![None],
-            chosen: Vec::new(),
-        };
-        let swept = Line { section: "mnmf over dim".into(), name: "8".into(), oracle: false, ..line.clone() };
-        let lines = vec![line, swept];
-        let table = Table { title: "T".into(), columns: vec!["NMI".into()], lines, gain: None };
+        let lines = vec![
+            line("<script>alert(1)</script>", Section::Method(Group::Single), true, 0.5),
+            line("8", Section::Sweep(Sweep::Dim), false, 0.5),
+        ];
+        let table = Table::new("T", vec!["NMI".into()], lines);
         let labels = ["a\"><b".to_owned()];
         let about = About {
             title: "<x>",
@@ -280,22 +282,12 @@ mod tests {
 
     #[test]
     fn a_starred_row_is_not_marked_as_best() {
-        let line = |name: &str, section: &str, oracle, mean| Line {
-            section: section.into(),
-            name: name.into(),
-            oracle,
-            cells: vec![Some(Summary { mean, std: None })],
-            failed: None,
-            candidates: vec![None],
-            chosen: Vec::new(),
-        };
         let lines = vec![
-            line("a", "single view", true, 0.9),
-            line("b", "single view", false, 0.8),
-            line("c", "mnmf without its parts", false, 0.95),
+            line("a", Section::Method(Group::Single), true, 0.9),
+            line("b", Section::Method(Group::Single), false, 0.8),
+            line("c", Section::Ablations, false, 0.95),
         ];
-        let table = Table { title: "T".into(), columns: vec!["NMI".into()], lines, gain: None };
-        let page = section(&table);
+        let page = section(&Table::new("T", vec!["NMI".into()], lines));
         assert_eq!(page.matches(" best\"").count(), 1, "{page}");
         assert!(page.contains("best\">80.0<"), "{page}");
     }

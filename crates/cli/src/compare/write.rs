@@ -1,20 +1,18 @@
-//! Tables for a terminal, as Markdown and as LaTeX.
+//! Tables as text for a terminal, as Markdown and as LaTeX.
 
 use std::fmt::Write;
 
+use manyview::compare::{Line, Table, percent};
 use manyview::evaluate::Summary;
-
-use super::table::{Line, Table, percent};
 
 pub(super) const GAIN: &str = "gain of mnmf";
 
-/// What the star means, in every form; the star itself comes before it.
-const STAR: &str = "the best of several on the tested nodes, column by column: a choice that has seen them";
+const STAR: &str =
+    "selected on the test nodes, separately for each column, which is not possible in practice";
+const OVER: &str = "relative to the best row of another method in each column";
+const OVER_FAIR: &str = "relative to the best row of another method without a star in each column";
 
-const OVER: &str = "relative to the best row of another method, column by column";
-const OVER_FAIR: &str = "relative to the best row of another method without a star, column by column";
-
-/// What a reader of these tables has to be told: a mark and what it means.
+/// The marks that occur in these tables, each with its meaning.
 pub(super) fn legend<'a>(
     tables: impl IntoIterator<Item = &'a Table>,
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -26,7 +24,7 @@ pub(super) fn legend<'a>(
     star.then_some(("*", STAR)).into_iter().chain(gain.then_some((GAIN, if star { OVER_FAIR } else { OVER })))
 }
 
-/// A score in percent, with its spread.
+/// Mean and standard deviation in percent.
 fn words(cell: &Summary) -> (String, Option<String>) {
     (percent(cell.mean), cell.std.map(percent))
 }
@@ -40,7 +38,7 @@ pub(super) fn gains(table: &Table) -> Option<Vec<String>> {
     table.gain.as_ref().map(|gain| gain.iter().map(words).collect())
 }
 
-/// A table for a terminal.
+/// A table as text.
 pub(super) fn text(table: &Table) -> String {
     const CELL: usize = 12;
     let names = table.lines.iter().map(|line| name(line).chars().count());
@@ -48,11 +46,11 @@ pub(super) fn text(table: &Table) -> String {
     let mut text = format!("{}, percent\n{:widest$}", table.title, "");
     table.columns.iter().for_each(|column| _ = write!(text, "  {column:>CELL$}"));
     text.push('\n');
-    let mut section = "";
+    let mut section = None;
     for line in &table.lines {
-        if line.section != section {
-            section = &line.section;
-            let _ = writeln!(text, "-- {section}");
+        if section != Some(line.section) {
+            section = Some(line.section);
+            let _ = writeln!(text, "-- {}", line.section);
         }
         let _ = write!(text, "{:<widest$}", name(line));
         if let Some(failed) = &line.failed {
@@ -77,7 +75,7 @@ pub(super) fn text(table: &Table) -> String {
     text
 }
 
-/// The legend for a terminal, and below the tables of a Markdown file.
+/// The legend below the tables, as text and as Markdown.
 pub(super) fn legend_text(tables: &[Table], star: &str) -> String {
     let line = |(mark, meaning)| match mark {
         "*" => format!("{star} {meaning}\n\n"),
@@ -86,22 +84,21 @@ pub(super) fn legend_text(tables: &[Table], star: &str) -> String {
     legend(tables).map(line).collect()
 }
 
-/// A table as Markdown; the best fair scores of each column are bold.
+/// A table as Markdown; the best scores of each column are bold.
 pub(super) fn markdown(table: &Table) -> String {
     let escaped =
         |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;");
-    let best = table.best();
     let mut text = format!(
         "## {}\n\n| | {} |\n|---{}|\n",
         table.title,
         table.columns.join(" | "),
         "|---:".repeat(table.columns.len())
     );
-    let mut section = "";
+    let mut section = None;
     for line in &table.lines {
-        if line.section != section {
-            section = &line.section;
-            let _ = writeln!(text, "| *{section}* |{}", " |".repeat(table.columns.len()));
+        if section != Some(line.section) {
+            section = Some(line.section);
+            let _ = writeln!(text, "| *{}* |{}", line.section, " |".repeat(table.columns.len()));
         }
         let _ = write!(text, "| {} |", escaped(&name(line)));
         if let Some(failed) = &line.failed {
@@ -111,7 +108,7 @@ pub(super) fn markdown(table: &Table) -> String {
         for (column, cell) in line.cells.iter().enumerate() {
             let words = match cell.as_ref().map(words) {
                 Some((mean, std)) => {
-                    let mean = if line.is_best(column, &best) { format!("**{mean}**") } else { mean };
+                    let mean = if line.best[column] { format!("**{mean}**") } else { mean };
                     std.map_or(mean.clone(), |std| format!("{mean} ± {std}"))
                 }
                 None => "–".into(),
@@ -129,20 +126,18 @@ pub(super) fn markdown(table: &Table) -> String {
 
 /// A table as LaTeX, for `booktabs`.
 pub(super) fn latex(table: &Table) -> String {
-    let best = table.best();
     let mut text = format!(
         "\\begin{{table}}\n\\caption{{{}, percent.}}\n\\begin{{tabular}}{{l{}}}\n\\toprule\n & {} \\\\\n",
         tex(&table.title),
         "r".repeat(table.columns.len()),
         table.columns.iter().map(|column| tex(column)).collect::<Vec<_>>().join(" & ")
     );
-    let mut section = "";
+    let mut section = None;
     for line in &table.lines {
-        if line.section != section {
-            section = &line.section;
-            let width = table.columns.len() + 1;
-            let _ =
-                writeln!(text, "\\midrule\n\\multicolumn{{{width}}}{{l}}{{\\emph{{{}}}}} \\\\", tex(section));
+        if section != Some(line.section) {
+            section = Some(line.section);
+            let (width, name) = (table.columns.len() + 1, tex(&line.section.to_string()));
+            let _ = writeln!(text, "\\midrule\n\\multicolumn{{{width}}}{{l}}{{\\emph{{{name}}}}} \\\\");
         }
         let star = if line.oracle { "$^*$" } else { "" };
         let _ = write!(text, "{}{star}", tex(&line.name));
@@ -158,7 +153,7 @@ pub(super) fn latex(table: &Table) -> String {
         for (column, cell) in line.cells.iter().enumerate() {
             let words = match cell.as_ref().map(words) {
                 Some((mean, std)) => {
-                    let mean = if line.is_best(column, &best) { format!("\\textbf{{{mean}}}") } else { mean };
+                    let mean = if line.best[column] { format!("\\textbf{{{mean}}}") } else { mean };
                     std.map_or(mean.clone(), |std| format!("{mean} {{\\footnotesize$\\pm${std}}}"))
                 }
                 None => "--".into(),
@@ -180,7 +175,7 @@ pub(super) fn latex(table: &Table) -> String {
     text
 }
 
-/// Text that LaTeX prints as it is.
+/// Escapes text for LaTeX.
 fn tex(text: &str) -> String {
     let mut safe = String::new();
     for c in text.chars() {
@@ -200,20 +195,23 @@ fn tex(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use manyview::Group;
+    use manyview::compare::Section;
+
     use super::*;
 
     fn table() -> Table {
-        let line = |name: &str, oracle: bool, mean: Option<f64>| Line {
-            section: "plain".into(),
-            name: name.into(),
-            oracle,
-            cells: vec![mean.map(|mean| Summary { mean, std: Some(0.012) })],
-            failed: mean.is_none().then(|| "a_b | 5%".into()),
-            candidates: vec![None],
-            chosen: Vec::new(),
+        let line = |name: &str, oracle: bool, mean: Option<f64>| {
+            let mut line = Line::new(Section::Method(Group::Plain), name, 1);
+            line.oracle = oracle;
+            line.cells[0] = mean.map(|mean| Summary { mean, std: Some(0.012) });
+            line.failed = mean.is_none().then(|| "a_b | 5%".into());
+            line
         };
         let lines = vec![line("a", true, Some(0.9)), line("b_c", false, Some(0.812)), line("d", false, None)];
-        Table { title: "T".into(), columns: vec!["NMI".into()], lines, gain: Some(vec![Some(-0.02)]) }
+        let mut table = Table::new("T", vec!["NMI".into()], lines);
+        table.gain = Some(vec![Some(-0.02)]);
+        table
     }
 
     #[test]
@@ -230,13 +228,14 @@ mod tests {
         let latex = latex(&table());
         assert!(latex.contains("b\\_c & \\textbf{81.2} {\\footnotesize$\\pm$1.2} \\\\"), "{latex}");
         assert!(latex.contains("a$^*$ & 90.0") && latex.contains("a\\_b | 5\\%"), "{latex}");
-        assert!(latex.contains("\\footnotesize $^*$ the best of several"), "{latex}");
+        assert!(latex.contains("\\footnotesize $^*$ selected on the test nodes"), "{latex}");
     }
 
     #[test]
     fn equal_scores_are_bold_together() {
         let mut table = table();
-        let equal = Line { name: "e".into(), ..table.lines[1].clone() };
+        let mut equal = table.lines[1].clone();
+        equal.name = "e".into();
         table.lines.push(equal);
         assert_eq!(markdown(&table).matches("**81.2**").count(), 2);
         assert_eq!(latex(&table).matches("\\textbf{81.2}").count(), 2);
@@ -246,10 +245,10 @@ mod tests {
     fn a_mark_that_is_not_there_is_not_explained() {
         let all = legend_text(&[table()], "*");
         assert!(
-            all.starts_with("* the best of several") && all.contains("another method without a star"),
+            all.starts_with("* selected on the test nodes") && all.contains("another method without a star"),
             "{all}"
         );
-        let plain = Table { lines: table().lines[1..].to_vec(), gain: None, ..table() };
+        let plain = Table::new("T", vec!["NMI".into()], table().lines[1..].to_vec());
         assert_eq!(legend_text(std::slice::from_ref(&plain), "*"), "");
         assert!(!latex(&plain).contains("\\par"));
     }

@@ -1,4 +1,4 @@
-//! Methods side by side.
+//! `manyview compare`.
 
 use std::fs;
 
@@ -62,22 +62,22 @@ fn what_is_done_is_not_done_again_and_what_changed_is() {
     let (kept, page) = (place.path("c/mnmf/embedding.npy"), place.text("c/compare.json"));
     let written = fs::metadata(&kept).unwrap().modified().unwrap();
     let again = place.done(LINE);
-    assert_eq!(again.err.matches("done before").count(), 4, "{}", again.err);
+    assert_eq!(again.err.matches(": reused\n").count(), 4, "{}", again.err);
     assert!(place.text("c/compare.json") == page, "the same file");
     // Other measurements of the same vectors.
     let measured = place.done(&LINE.replace("--repeats 2", "--repeats 3"));
-    assert_eq!(measured.err.matches("embedded before, measuring").count(), 4, "{}", measured.err);
+    assert_eq!(measured.err.matches(": embedding reused, measuring").count(), 4, "{}", measured.err);
     assert_eq!(fs::metadata(&kept).unwrap().modified().unwrap(), written);
     // A damaged file, and another network.
     fs::write(place.path("c/netmf-sum/made.json"), "{").unwrap();
     let mended = place.done(&LINE.replace("--repeats 2", "--repeats 3"));
-    assert_eq!(mended.err.matches("done before").count(), 3, "{}", mended.err);
+    assert_eq!(mended.err.matches(": reused\n").count(), 3, "{}", mended.err);
     place.done("generate --nodes 80 --views 2 --communities 3 --seed 5 -q -o net --force");
-    let words = "exists already and is not of a comparison of this network; pass --force to overwrite";
+    let words = "already exists and is not from a comparison of this network; pass --force to overwrite";
     place.fails(LINE, 2, &["c/netmf-view1", words]);
     let other = place.done(&format!("{LINE} --force"));
-    assert!(!other.err.contains("before"), "{}", other.err);
-    assert_eq!(place.done(LINE).err.matches("done before").count(), 4);
+    assert!(!other.err.contains("reused"), "{}", other.err);
+    assert_eq!(place.done(LINE).err.matches(": reused\n").count(), 4);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn when_nothing_works_the_comparison_has_failed() {
     let line =
         "compare net --labels net/labels.tsv -o c --dim 2 --repeats 1 --c 1 --methods netmf-concat,mnmf";
     let run = place.run(line);
-    run.failed(line, 1, &["no method worked", "c/compare.json says why"]);
+    run.failed(line, 1, &["every method failed", "see c/compare.json for the reasons"]);
     assert!(run.out.contains("failed: ") && !run.out.contains("gain of mnmf"), "{}", run.out);
     assert!(!run.out.contains("--stages") && !run.err.contains("--stages"), "an option of another command");
     assert!(!place.text("c/compare.md").contains("gain of mnmf"));
@@ -113,7 +113,7 @@ fn when_nothing_works_the_comparison_has_failed() {
 fn marks_are_explained_where_they_are() {
     let place = planted();
     let run = place.done(LINE);
-    let star = "the best of several on the tested nodes";
+    let star = "selected on the test nodes";
     let over = "gain of mnmf: relative to the best row of another method";
     assert!(run.out.contains(&format!("* {star}")) && run.out.contains(over), "{}", run.out);
     for (file, mark) in [("c/compare.md", "\\* "), ("c/compare.tex", "$^*$ "), ("c/compare.html", "* ")] {
@@ -167,8 +167,8 @@ fn labels_that_do_not_fit_are_told_and_recorded() {
     let run = place.done(line);
     let unlabeled = 80 - known.iter().filter(|line| line.starts_with('n')).count() - 1;
     for words in [
-        format!("{unlabeled} nodes have no label"),
-        "labels.tsv: 1 id is no node of the network and left out".into(),
+        format!("excluded {unlabeled} nodes without a label"),
+        "labels.tsv: ignored 1 id that is not in the network".into(),
         "note: class \"rare\" has one node, which is always used for training".into(),
     ] {
         assert_eq!(run.err.matches(&words).count(), 1, "{words}: {}", run.err);
@@ -178,7 +178,7 @@ fn labels_that_do_not_fit_are_told_and_recorded() {
     assert!(record["notes"][0].as_str().unwrap().contains("rare"), "{record}");
     place.write("strangers.tsv", "x\t1\ny\t2\n");
     let strangers = line.replace("labels.tsv", "strangers.tsv");
-    place.fails(&strangers, 1, &["none of them is a node of the network"]);
+    place.fails(&strangers, 1, &["is a node of the network"]);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn what_is_odd_about_vectors_is_told_with_their_scores() {
     let numbers = equal.len() - npy(&equal).1.len();
     equal[numbers..].fill(0);
     place.write("c/netmf-sum/embedding.npy", equal);
-    for _ in ["measured", "done before"] {
+    for _ in ["measured", "reused"] {
         let run = place.done(&format!("{line} 2"));
         assert_eq!(run.err.matches("  note: only 1 of 3 clusters have nodes").count(), 1, "{}", run.err);
     }
@@ -204,19 +204,19 @@ fn what_others_made_is_not_replaced_unasked() {
     let place = planted();
     let line = "compare net --labels net/labels.tsv -o c --methods mnmf,netmf-sum --dim 16 --repeats 1 --c 1 --no-pictures";
     place.done("embed net --dim 8 --stages 2 -o c/mnmf -q");
-    place.fails(line, 2, &["c/mnmf/embedding.npy exists already", "pass --force to overwrite"]);
+    place.fails(line, 2, &["c/mnmf/embedding.npy already exists", "pass --force to overwrite"]);
     std::fs::remove_dir_all(place.path("c/mnmf")).unwrap();
     place.write("c/compare.md", "my own words");
-    place.fails(line, 2, &["c/compare.md exists already", "pass --force to overwrite"]);
+    place.fails(line, 2, &["c/compare.md already exists", "pass --force to overwrite"]);
     assert_eq!(place.text("c/compare.md"), "my own words");
     place.done(&format!("{line} --force"));
     assert!(place.text("c/compare.md").contains("netmf-sum"));
     // Made by the same comparison; and what nobody replaces may lie there.
     place.write("c/notes.txt", "mine");
-    assert_eq!(place.done(line).err.matches("done before").count(), 2);
+    assert_eq!(place.done(line).err.matches(": reused\n").count(), 2);
     // A record that does not name this network is somebody else's.
     place.write("c/compare.json", "{}");
-    place.fails(line, 2, &["c/compare.json exists already", "pass --force to overwrite"]);
+    place.fails(line, 2, &["c/compare.json already exists", "pass --force to overwrite"]);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_lost_embedding_is_made_again_and_a_lost_map_costs_no_table() {
     fs::remove_file(place.path("c/mnmf/embedding.npy")).unwrap();
     fs::remove_file(place.path("c/mnmf/map.npy")).unwrap();
     let run = place.done(&line);
-    assert_eq!(run.err.matches("done before").count(), 1, "{}", run.err);
+    assert_eq!(run.err.matches(": reused\n").count(), 1, "{}", run.err);
     assert!(place.read("c/mnmf/embedding.npy") == lost);
     // Scored before it was damaged.
     place.write("c/mnmf/embedding.npy", "no longer an array");
@@ -277,8 +277,13 @@ fn mve_metapaths_and_a_chosen_c_are_the_same_for_any_threads() {
     };
     let text = tables(1);
     assert_eq!(tables(3), text);
-    for words in ["| mve, no labels |", "| mve |", "| metapath2vec, chosen path |", "C chosen within", "NMI"]
-    {
+    for words in [
+        "| mve, no labels |",
+        "| mve |",
+        "| metapath2vec, chosen path |",
+        "C chosen by cross-validation",
+        "NMI",
+    ] {
         assert!(text.contains(words), "{words}: {text}");
     }
     let record = place.json("c1/compare.json");
@@ -382,10 +387,10 @@ fn bad_input_gets_a_sentence() {
         ("compare net --labels nothing.tsv -o c", 1, "no such file"),
         ("compare net --labels net/labels.tsv -o c --repeats 0", 2, "--repeats 0 must be at least 1"),
         ("compare net --labels net/labels.tsv -o c --train 2", 2, "--train 2 must be a fraction"),
-        ("compare net --labels net/labels.tsv -o c --dim 0", 2, "dim = 0"),
+        ("compare net --labels net/labels.tsv -o c --dim 0", 2, "--dim 0: expected a whole number"),
         ("compare net --labels net/labels.tsv -o c --methods x", 2, "possible values"),
         ("compare net --labels net/labels.tsv -o c --c 0", 2, "must be a number greater than 0, or auto"),
-        ("compare net --labels one.tsv -o c --methods netmf-sum", 1, "two classes or more"),
+        ("compare net --labels one.tsv -o c --methods netmf-sum", 1, "at least two classes"),
         ("compare net --labels net/labels.tsv", 2, "--output"),
     ] {
         place.fails(line, code, &[words]);
