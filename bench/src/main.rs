@@ -167,7 +167,7 @@ fn factorize(
 ) -> Result<Timed> {
     let (mut ends, mut errors) = (Vec::new(), Vec::new());
     let began = Instant::now();
-    let factors = nmf::factorize(targets, start, settings, pool, &Local, &mut |iteration| {
+    let factors = nmf::factorize_watched(targets, start, settings, pool, &Local, &mut |iteration| {
         ends.push(began.elapsed().as_secs_f64());
         errors.push(iteration.error);
         ControlFlow::Continue(())
@@ -275,7 +275,7 @@ fn run_proximity(args: &ProximityArgs) -> Result<()> {
     let pool = Pool::new(Some(args.common.threads))?;
     for _ in 0..args.common.repeats {
         let (matrix, took) = seconds(|| {
-            proximity::proximity::<f32>(view, settings, &pool, &mut |_| ControlFlow::Continue(()))
+            proximity::proximity_watched::<f32>(view, settings, &pool, &mut |_| ControlFlow::Continue(()))
         });
         let matrix = matrix?;
         println!(

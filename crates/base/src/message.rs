@@ -67,6 +67,12 @@ impl Message {
     pub fn in_notation(&self, notation: Notation) -> String {
         self.pieces.iter().map(|piece| piece.in_notation(notation)).collect()
     }
+
+    /// The same message after other words.
+    pub fn prefixed(mut self, words: &str) -> Self {
+        self.pieces.insert(0, Piece::Words(words.to_owned()));
+        self
+    }
 }
 
 impl Piece {

@@ -72,8 +72,9 @@ fn each_view(
         let width = block.vectors.len() / nodes;
         let from = found.parts.last().map_or(0, |part| part.columns.end);
         found.parts.push(part(Some(&view.name), from..from + width));
-        let with_view =
-            |warning: Warning| Warning::new(warning.kind, format!("view {}: {}", view.name, warning.message));
+        let with_view = |warning: Warning| {
+            Warning::new(warning.kind, warning.message.prefixed(&format!("view {}: ", view.name)))
+        };
         found.warnings.extend(block.warnings.into_iter().map(with_view));
         blocks.push((width, block.vectors));
     }

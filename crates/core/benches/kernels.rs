@@ -46,7 +46,7 @@ fn network() -> Network {
 }
 
 fn near(view: &View, pool: &Pool) -> Csr<f32> {
-    proximity::proximity(view, PROXIMITY, pool, &mut |_| ControlFlow::Continue(())).unwrap()
+    proximity::proximity_watched(view, PROXIMITY, pool, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// Numbers in (0, 1) that look random and are the same on every call.
@@ -145,7 +145,8 @@ fn iteration(tiles: &Tiles<f32>, start: Start<f32>, pool: &Pool) -> nmf::Factors
         epsilon: 0.0,
     };
     let targets = [Target::new(tiles, 1.0)];
-    nmf::factorize(&targets, start, &settings, pool, &Local, &mut |_| ControlFlow::Continue(())).unwrap()
+    nmf::factorize_watched(&targets, start, &settings, pool, &Local, &mut |_| ControlFlow::Continue(()))
+        .unwrap()
 }
 
 criterion_group! {

@@ -77,12 +77,18 @@ pub struct Correlation {
     pub correlation: Option<f64>,
 }
 
-/// Summarizes every view and every pair of views. With settings it also computes the proximities, and `watch` is called
-/// with the numbers of rows done and in total; without, it uses the edges only.
+/// Summarizes every view and every pair of views. With settings it also computes the proximities; without, it uses the
+/// edges only.
+pub fn summarize(network: &Network, settings: Option<Settings>, pool: &Pool) -> Summary {
+    summarize_watched(network, settings, pool, &mut |_, _| ControlFlow::Continue(()))
+        .expect("never interrupted")
+}
+
+/// Like [`summarize`], and calls `watch` with the numbers of rows done and in total.
 ///
 /// # Errors
 /// [`manyview_base::error::Error::Interrupted`] if `watch` breaks.
-pub fn summarize(
+pub fn summarize_watched(
     network: &Network,
     settings: Option<Settings>,
     pool: &Pool,
@@ -256,20 +262,22 @@ mod tests {
     fn correlations_are_those_of_dense_matrices() {
         let (network, pool) = (planted(150), Pool::new(Some(2)).unwrap());
         let go_on = &mut |_: usize, _: usize| ControlFlow::Continue(());
-        let summary = summarize(&network, Some(SETTINGS), &pool, go_on).unwrap();
-        let dense = |view: &View| {
-            let matrix =
-                proximity::proximity::<f32>(view, SETTINGS, &pool, &mut |_| ControlFlow::Continue(()))
-                    .unwrap();
-            let mut values = Vec::new();
-            for row in 0..150 {
-                let (cols, row_values) = matrix.row(row);
-                for col in (0..150u32).filter(|&col| col as usize != row) {
-                    values.push(cols.binary_search(&col).map_or(0.0, |at| f64::from(row_values[at])));
+        let summary = summarize_watched(&network, Some(SETTINGS), &pool, go_on).unwrap();
+        let dense =
+            |view: &View| {
+                let matrix = proximity::proximity_watched::<f32>(view, SETTINGS, &pool, &mut |_| {
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
+                let mut values = Vec::new();
+                for row in 0..150 {
+                    let (cols, row_values) = matrix.row(row);
+                    for col in (0..150u32).filter(|&col| col as usize != row) {
+                        values.push(cols.binary_search(&col).map_or(0.0, |at| f64::from(row_values[at])));
+                    }
                 }
-            }
-            (matrix.entries(), values)
-        };
+                (matrix.entries(), values)
+            };
         let all: Vec<(usize, Vec<f64>)> = network.views().iter().map(dense).collect();
         for (view, (entries, _)) in summary.views.iter().zip(&all) {
             assert_eq!(view.entries, Some(*entries));
@@ -292,7 +300,8 @@ mod tests {
         let edges: &[(&str, &str, f64)] = &[("a", "b", 1.0), ("a", "c", 2.0), ("a", "d", 1.0)];
         let network = Network::from_edges(&[("x", edges), ("y", &[("e", "f", 1.0)])]).unwrap();
         let pool = Pool::new(Some(1)).unwrap();
-        let summary = summarize(&network, None, &pool, &mut |_, _| ControlFlow::Continue(())).unwrap();
+        let summary =
+            summarize_watched(&network, None, &pool, &mut |_, _| ControlFlow::Continue(())).unwrap();
         let x = &summary.views[0];
         assert_eq!((x.edges, x.isolated, x.entries), (3, 2, None));
         assert_eq!(x.degree, Degrees { least: 1, median: 1, mean: 1.5, most: 3 });

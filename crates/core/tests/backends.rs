@@ -151,7 +151,7 @@ fn products_of_factors_agree_after_a_stage() {
     use manyview_base::linalg::{Csr, Dense, Tiles};
     use manyview_base::parallel::Pool;
     use manyview_core::comm::Comm;
-    use manyview_core::nmf::{Settings, Start, Target, factorize};
+    use manyview_core::nmf::{Settings, Start, Target, factorize_watched};
     use manyview_core::nmf::{Solver, StopRule};
     use manyview_core::proximity;
     use manyview_core::proximity::Isolated;
@@ -162,7 +162,9 @@ fn products_of_factors_agree_after_a_stage() {
     let matrices: Vec<Csr<f32>> = network
         .views()
         .iter()
-        .map(|view| proximity::proximity(view, near, &pool, &mut |_| ControlFlow::Continue(())).unwrap())
+        .map(|view| {
+            proximity::proximity_watched(view, near, &pool, &mut |_| ControlFlow::Continue(())).unwrap()
+        })
         .collect();
     let number = |row: usize, col: usize| ((row * 31 + col * 17) % 97) as f32 / 97.0;
     for solver in [Solver::Mu, Solver::Hals] {
@@ -184,7 +186,7 @@ fn products_of_factors_agree_after_a_stage() {
                     v_t: vec![Dense::from_fn(300, width, number); matrices.len()],
                 };
                 let pool = Pool::new(Some(1)).unwrap();
-                factorize(&targets, start, &settings, &pool, comm, &mut |_| ControlFlow::Continue(()))
+                factorize_watched(&targets, start, &settings, &pool, comm, &mut |_| ControlFlow::Continue(()))
                     .unwrap()
             });
             let u: Vec<Vec<f32>> = ranks

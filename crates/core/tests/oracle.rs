@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use manyview_base::linalg::{Csr, Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 use manyview_core::comm::Local;
-use manyview_core::nmf::{self, Factors, Settings, Start, Target, factorize, view_weights};
+use manyview_core::nmf::{self, Factors, Settings, Start, Target, factorize_watched, view_weights};
 use manyview_core::nmf::{Solver, StopRule};
 use manyview_core::proximity::Isolated;
-use manyview_core::proximity::{self, proximity};
+use manyview_core::proximity::{self, proximity_watched};
 use manyview_core::residual::{products_on_pattern, subtract};
 use manyview_data::network::{EdgeCounts, View};
 use serde_json::Value;
@@ -119,7 +119,7 @@ impl Oracle {
             epsilon: 0.0,
         };
         let mut go_on = |_: nmf::Iteration| ControlFlow::Continue(());
-        factorize(targets, start, &settings, &self.pool, &Local, &mut go_on).unwrap()
+        factorize_watched(targets, start, &settings, &self.pool, &Local, &mut go_on).unwrap()
     }
 }
 
@@ -135,7 +135,8 @@ fn check_proximity<T: Real>(tolerance: f64) {
         let settings = proximity::Settings { window: window as usize, negative, isolated: Isolated::Zero };
         for (name, expected) in VIEWS.into_iter().zip(expected.as_array().unwrap()) {
             let mut go_on = |_| ControlFlow::Continue(());
-            let ours = proximity::<T>(&oracle.view(name), settings, &oracle.pool, &mut go_on).unwrap();
+            let ours =
+                proximity_watched::<T>(&oracle.view(name), settings, &oracle.pool, &mut go_on).unwrap();
             let mut found = vec![0.0; 60 * 60];
             for row in 0..60 {
                 for (&col, value) in ours.row(row).0.iter().zip(ours.row(row).1) {

@@ -8,7 +8,7 @@ use common::{dense, sparse, squared_norm};
 use manyview_base::linalg::{Csr, Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 use manyview_core::comm::Local;
-use manyview_core::nmf::{Factors, Iteration, Settings, Start, Target, factorize};
+use manyview_core::nmf::{Factors, Iteration, Settings, Start, Target, factorize_watched};
 use manyview_core::nmf::{Solver, StopRule};
 use manyview_core::residual::subtract;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn solve<T: Real>(matrices: &[Csr<T>], start: Start<T>, settings: &Settings) -> 
         tiles.iter().zip(matrices).map(|(tiles, matrix)| Target::new(tiles, squared_norm(matrix))).collect();
     let pool = Pool::new(Some(2)).unwrap();
     let mut go_on = |_: Iteration| ControlFlow::Continue(());
-    factorize(&targets, start, settings, &pool, &Local, &mut go_on).unwrap()
+    factorize_watched(&targets, start, settings, &pool, &Local, &mut go_on).unwrap()
 }
 
 fn start<T: Real>(views: usize, width: usize) -> Start<T> {
@@ -344,7 +344,7 @@ fn breaking_interrupts() {
     };
     let pool = Pool::new(Some(1)).unwrap();
     let settings = settings(Solver::Hals, 5.0, 100);
-    let result = factorize(&[target], start(1, 4), &settings, &pool, &Local, &mut stop_at_three);
+    let result = factorize_watched(&[target], start(1, 4), &settings, &pool, &Local, &mut stop_at_three);
     assert!(matches!(result, Err(manyview_base::error::Error::Interrupted)));
     assert_eq!(seen, 3);
 }

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example embed -- [FOLDER]`
 
+#![allow(clippy::print_stdout, reason = "examples print")]
+
 use manyview::result::ResultFolder;
 use manyview::{Mnmf, Result, digits};
 

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example evaluate`
 
+#![allow(clippy::print_stdout, reason = "examples print")]
+
 use manyview::evaluate::{ClassifySettings, Vectors, classify};
 use manyview::generate::Planted;
 use manyview::parallel::Pool;

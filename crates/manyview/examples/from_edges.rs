@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example from_edges`
 
+#![allow(clippy::print_stdout, reason = "examples print")]
+
 use manyview::methods::NetMfSum;
 use manyview::neighbors::neighbors;
 use manyview::parallel::Pool;

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example progress`
 
+#![allow(clippy::print_stdout, reason = "examples print")]
+
 use std::ops::ControlFlow;
 
 use manyview::{Error, FitOptions, Mnmf, Model, Progress, Result, digits};

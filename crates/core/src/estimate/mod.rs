@@ -193,7 +193,7 @@ mod tests {
     fn entries(config: &Mnmf, view: &View) -> f64 {
         let pool = Pool::new(None).unwrap();
         let go_on = &mut |_| ControlFlow::Continue(());
-        proximity::proximity::<f32>(view, config.proximity, &pool, go_on).unwrap().entries() as f64
+        proximity::proximity_watched::<f32>(view, config.proximity, &pool, go_on).unwrap().entries() as f64
     }
 
     fn estimate(config: &Mnmf, network: &Network) -> Estimate {

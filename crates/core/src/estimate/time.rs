@@ -165,7 +165,7 @@ fn time_iterations(rows: &[Vec<Tiles<f32>>; 2], width: usize, solver: Solver, po
         let start =
             random_start(&StartMeans::below(0.02, 1), width, 0..tiles[0].rows(), nodes, key, &[key.with(1)]);
         let (mut last, mut fastest) = (Instant::now(), f64::INFINITY);
-        nmf::factorize(&[target], start, &settings, pool, &Local, &mut |_| {
+        nmf::factorize_watched(&[target], start, &settings, pool, &Local, &mut |_| {
             fastest = fastest.min(last.elapsed().as_secs_f64());
             last = Instant::now();
             ControlFlow::Continue(())

@@ -25,7 +25,7 @@ pub use init::Start;
 pub use init::{StartMeans, random_start};
 pub use weights::view_weights;
 
-use crate::comm::Comm;
+use crate::comm::{Comm, Local};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::gram::{add, gram, inner};
 use manyview_base::linalg::kernels::add_products;
@@ -117,11 +117,28 @@ pub struct Iteration<'a> {
 /// Factorizes the targets, starting from the given factors.
 ///
 /// All targets have as many rows as `start.u` and as many columns as `start.v_t` has rows. The time of an iteration is
-/// proportional to the number of entries times the width. Returns `Error::Interrupted` if the observer breaks.
+/// proportional to the number of entries times the width.
 ///
 /// # Panics
 /// If shapes do not match, or a setting is out of range.
-pub fn factorize<T: Real, C: Comm>(
+pub fn factorize<T: Real>(
+    targets: &[Target<'_, T>],
+    start: Start<T>,
+    settings: &Settings,
+    pool: &Pool,
+) -> Factors<T> {
+    factorize_watched(targets, start, settings, pool, &Local, &mut |_| ControlFlow::Continue(()))
+        .expect("never interrupted")
+}
+
+/// Like [`factorize`], on the ranks of `comm`; the observer receives every iteration.
+///
+/// # Errors
+/// `Error::Interrupted` if the observer breaks.
+///
+/// # Panics
+/// As [`factorize`].
+pub fn factorize_watched<T: Real, C: Comm>(
     targets: &[Target<'_, T>],
     start: Start<T>,
     settings: &Settings,

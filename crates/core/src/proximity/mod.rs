@@ -26,11 +26,19 @@ pub use settings::{Isolated, Settings};
 use walk::{Scratch, Walk};
 pub use walk::{TOGETHER, goes_out};
 
-/// The proximity matrix of a view, all rows.
+/// The proximity matrix of a view.
 ///
-/// An empty matrix is an `Error::Network` that names settings that would give entries. `watch` is called with the
-/// number of rows done; if it breaks, the result is `Error::Interrupted`.
-pub fn proximity<T: Real>(
+/// # Errors
+/// `Error::Network` when it has no entries; the message names settings that would give some.
+pub fn proximity<T: Real>(view: &View, settings: Settings, pool: &Pool) -> Result<Csr<T>> {
+    proximity_watched(view, settings, pool, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Like [`proximity()`], and calls `watch` with the number of rows done.
+///
+/// # Errors
+/// As [`proximity()`]; `Error::Interrupted` if `watch` breaks.
+pub fn proximity_watched<T: Real>(
     view: &View,
     settings: Settings,
     pool: &Pool,
@@ -166,7 +174,7 @@ mod tests {
     }
 
     fn compute(view: &View, settings: Settings, threads: usize) -> Result<Csr<f64>> {
-        proximity(view, settings, &Pool::new(Some(threads))?, &mut |_| ControlFlow::Continue(()))
+        proximity_watched(view, settings, &Pool::new(Some(threads))?, &mut |_| ControlFlow::Continue(()))
     }
 
     /// X computed from dense powers.
@@ -305,7 +313,7 @@ mod tests {
         let scaled = |factor: f64| {
             let edges: Vec<_> = ring(80).iter().map(|&(a, b, w)| (a, b, w * factor)).collect();
             let pool = Pool::new(Some(1)).unwrap();
-            proximity::<f32>(&view(80, &edges, false), settings(5, 1.0), &pool, &mut |_| {
+            proximity_watched::<f32>(&view(80, &edges, false), settings(5, 1.0), &pool, &mut |_| {
                 ControlFlow::Continue(())
             })
         };
@@ -319,7 +327,8 @@ mod tests {
     fn breaking_interrupts() {
         let view = view(4000, &ring(4000), false);
         let pool = Pool::new(Some(2)).unwrap();
-        let result = proximity::<f32>(&view, settings(5, 1.0), &pool, &mut |_| ControlFlow::Break(()));
+        let result =
+            proximity_watched::<f32>(&view, settings(5, 1.0), &pool, &mut |_| ControlFlow::Break(()));
         assert!(matches!(result, Err(Error::Interrupted)));
     }
 }

@@ -293,7 +293,7 @@ impl<C: Comm> Run<'_, '_, C> {
                 vec![Target::sum_of(left.map(|left| &left.tiles).collect(), squared_norm)]
             }
         };
-        nmf::factorize(&targets, start, settings, self.pool, self.comm, &mut watch)
+        nmf::factorize_watched(&targets, start, settings, self.pool, self.comm, &mut watch)
     }
 
     /// Subtracts a piece from its views, writes its columns to the embedding, and records the stage.
