@@ -89,6 +89,11 @@ impl Interner {
         self.nodes.len()
     }
 
+    /// Returns whether there are no ids.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Returns the ids so far.
     pub fn nodes(&self) -> &Nodes {
         &self.nodes
