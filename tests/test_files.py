@@ -1,4 +1,4 @@
-"""Our files as others read them, and our numbers as others judge them: NumPy, SciPy and scikit-learn."""
+"""Output files read with NumPy and SciPy, and the quality of the vectors measured with scikit-learn."""
 import json
 import pathlib
 import subprocess
@@ -29,7 +29,7 @@ def read_edges(path, index):
 
 
 def plain_proximity(adjacency, window, negative):
-    """DeepWalk's matrix by dense powers, as the formula says it."""
+    """The proximity matrix computed from its formula with dense powers."""
     adjacency = adjacency.toarray()
     degrees = adjacency.sum(axis=1)
     inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
@@ -64,7 +64,7 @@ class Files(unittest.TestCase):
                 np.testing.assert_allclose(ours.toarray(), expected, atol=2e-5)
                 self.assertAlmostEqual(ours.nnz, np.count_nonzero(expected > 1e-6), delta=5)
 
-    def test_all_forms_hold_the_same_vectors(self):
+    def test_all_formats_have_the_same_vectors(self):
         out = self.folder / "result"
         formats = "tsv,csv,word2vec"
         manyview("embed", self.network, "-o", out, "--dim", 16, "--stages", 2, "--format", formats, "--quiet")
@@ -83,7 +83,7 @@ class Files(unittest.TestCase):
         self.assertEqual(first, "400 16")
         np.testing.assert_array_equal(np.array([line.split(" ")[1:] for line in lines], dtype=np.float32), z)
 
-    def test_run_json_tells_what_happened(self):
+    def test_run_json_records_the_run(self):
         out = self.folder / "result"
         manyview("embed", self.network, "-o", out, "--dim", 16, "--stages", 2, "--quiet")
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
@@ -95,9 +95,9 @@ class Files(unittest.TestCase):
 
 
 class Quality(unittest.TestCase):
-    """Digits with default settings, judged by scikit-learn."""
+    """Digits with default settings, scored with scikit-learn."""
 
-    def test_digits_are_told_apart(self):
+    def test_scores_of_the_digits(self):
         labels = dict(line.split("\t") for line in (DIGITS / "labels.tsv").read_text().splitlines())
         with tempfile.TemporaryDirectory() as folder:
             for seed in range(5):
@@ -105,7 +105,7 @@ class Quality(unittest.TestCase):
                 manyview("embed", DIGITS, "-o", out, "--seed", seed, "--quiet")
                 z = np.load(out / "embedding.npy")
                 y = np.array([int(labels[node]) for node in (out / "nodes.txt").read_text().splitlines()])
-                # k-means ends now here, now there (0.88 to 0.96 on one embedding), so the mean of five counts.
+                # NMI of single runs varies (0.88 to 0.96 on one embedding), so the mean of five is used.
                 found = [KMeans(10, n_init=10, random_state=state).fit_predict(z) for state in range(5)]
                 nmi = np.mean([normalized_mutual_info_score(y, clusters) for clusters in found])
                 order = np.random.default_rng(seed).permutation(len(y))

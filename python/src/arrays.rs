@@ -1,4 +1,4 @@
-//! NumPy's arrays as slices, and matrices as arrays.
+//! NumPy arrays as slices, and matrices as NumPy arrays.
 
 use manyview::linalg::{Csr, Dense, Real};
 use numpy::{
@@ -8,32 +8,30 @@ use numpy::{
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// The arrays `indptr`, `indices` and `data` of a matrix by rows.
+/// The arrays `indptr`, `indices` and `data` of a matrix in CSR format.
 pub(crate) type CsrArrays<'py, T> =
     (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<T>>);
 
-/// An array of either of two types of number.
+/// An array of one of two numeric types.
 pub(crate) enum Either<'py, A: Element, B: Element> {
     First(PyReadonlyArray1<'py, A>),
     Second(PyReadonlyArray1<'py, B>),
 }
 
-/// Places in arrays or matrices: SciPy has 32 and 64 bits.
+/// Indices. SciPy uses 32 or 64 bits.
 pub(crate) type Places<'py> = Either<'py, i32, i64>;
 /// Weights.
 pub(crate) type Weights<'py> = Either<'py, f32, f64>;
 
 impl<'py, A: Element, B: Element> Either<'py, A, B> {
-    /// Looks at an array of one of the types; no copy is made.
+    /// Borrows an array of one of the types.
     pub(crate) fn of(array: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = array.extract() {
             return Ok(Either::First(array));
         }
         match array.extract() {
             Ok(array) => Ok(Either::Second(array)),
-            Err(_) => {
-                Err(PyTypeError::new_err(format!("an array of another type was expected, got {array:?}")))
-            }
+            Err(_) => Err(PyTypeError::new_err(format!("the array has an unexpected type: {array:?}"))),
         }
     }
 }
@@ -70,7 +68,7 @@ impl PlacesSlice<'_> {
         }
     }
 
-    /// A place; negative ones become so large that no bound allows them.
+    /// Returns an index. Negative indices become too large for any matrix.
     #[inline(always)]
     pub(crate) fn at(self, index: usize) -> usize {
         match self {
@@ -103,10 +101,10 @@ impl WeightsSlice<'_> {
     }
 }
 
-/// A matrix from SciPy's arrays.
+/// Creates a matrix from SciPy's arrays.
 ///
 /// # Errors
-/// When they are no matrix by rows with ascending columns and finite entries of at least 0.
+/// When they are not a CSR matrix with ascending columns and finite, non-negative entries.
 pub(crate) fn checked_csr<T: Real>(
     cols: usize,
     indptr: PlacesSlice<'_>,
@@ -117,12 +115,12 @@ pub(crate) fn checked_csr<T: Real>(
     let fits =
         bounds.first() == Some(&0) && bounds.last() == Some(&indices.len()) && indices.len() == data.len();
     if !fits || !bounds.is_sorted() {
-        return Err("indptr, indices and data do not belong together");
+        return Err("indptr, indices and data are inconsistent");
     }
     let columns: Vec<usize> = (0..indices.len()).map(|at| indices.at(at)).collect();
     let sound = |row: &[usize]| row.is_sorted_by(|a, b| a < b) && row.last().is_none_or(|&col| col < cols);
     if cols > u32::MAX as usize || !bounds.windows(2).all(|pair| sound(&columns[pair[0]..pair[1]])) {
-        return Err("columns must ascend in each row and lie within the matrix");
+        return Err("the columns of each row must be ascending and within the matrix");
     }
     if !data.iter().all(|value| (0.0..f64::INFINITY).contains(&value.to_f64())) {
         return Err("entries must be finite and at least 0");
@@ -130,14 +128,14 @@ pub(crate) fn checked_csr<T: Real>(
     Ok(Csr::new(cols, bounds, columns.into_iter().map(|col| col as u32).collect(), data.to_vec()))
 }
 
-/// The arrays of a matrix.
+/// Returns the arrays of a matrix.
 pub(crate) fn csr_arrays<'py, T: Real + Element>(py: Python<'py>, matrix: &Csr<T>) -> CsrArrays<'py, T> {
     let indptr: Vec<i64> = matrix.indptr().iter().map(|&start| start as i64).collect();
     let indices: Vec<i32> = matrix.indices().iter().map(|&col| col as i32).collect();
     (indptr.into_pyarray(py), indices.into_pyarray(py), matrix.values().to_vec().into_pyarray(py))
 }
 
-/// A factor from an array with a row for each of its rows, or transposed.
+/// Creates a factor from an array with the same rows, or from its transpose.
 pub(crate) fn factor<T: Real + Element>(
     array: &PyReadonlyArray2<'_, T>,
     rows: usize,
@@ -148,7 +146,7 @@ pub(crate) fn factor<T: Real + Element>(
     let expected = if transposed { [width, rows] } else { [rows, width] };
     if array.shape() != expected {
         return Err(PyValueError::new_err(format!(
-            "init: {name} is {} x {}, {} x {} was expected",
+            "init: {name} is {} x {}, expected {} x {}",
             array.shape()[0],
             array.shape()[1],
             expected[0],
@@ -164,7 +162,7 @@ pub(crate) fn factor<T: Real + Element>(
     }))
 }
 
-/// A factor as an array, or transposed.
+/// Returns a factor, or its transpose, as an array.
 pub(crate) fn factor_array<'py, T: Real + Element>(
     py: Python<'py>,
     factor: &Dense<T>,

@@ -1,49 +1,37 @@
-//! The library's errors as Python's exceptions, with its sentences in Python's words.
+//! The library's errors as Python exceptions.
 
 use std::io::ErrorKind;
 
 use manyview::Error;
+use manyview::message::{Notation, option_value};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
     PyPermissionError, PyValueError,
 };
 use pyo3::prelude::*;
 
-/// The exception for an error.
+// Both a ValueError and a TypeError, as scikit-learn raises for parameters.
+pyo3::import_exception!(manyview._check, InvalidParameter);
+
+/// Returns the exception for an error.
 pub(crate) fn to_python(error: Error) -> PyErr {
-    let sentence = in_python(&error.to_string());
+    let message = error.in_notation(Notation::Python);
     match error {
         Error::Io { cause, .. } => match cause.kind() {
-            ErrorKind::NotFound => PyFileNotFoundError::new_err(sentence),
-            ErrorKind::PermissionDenied => PyPermissionError::new_err(sentence),
-            ErrorKind::IsADirectory => PyIsADirectoryError::new_err(sentence),
-            _ => PyOSError::new_err(sentence),
+            ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
+            ErrorKind::PermissionDenied => PyPermissionError::new_err(message),
+            ErrorKind::IsADirectory => PyIsADirectoryError::new_err(message),
+            _ => PyOSError::new_err(message),
         },
-        Error::TooLarge(_) => PyMemoryError::new_err(sentence),
-        Error::Interrupted => PyKeyboardInterrupt::new_err(sentence),
-        _ => PyValueError::new_err(sentence),
+        Error::Config(_) => InvalidParameter::new_err(message),
+        Error::TooLarge(_) => PyMemoryError::new_err(message),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(message),
+        _ => PyValueError::new_err(message),
     }
 }
 
-/// The library's sentences name options of the command line; parameters have the same names: `--max-iter 5`
-/// becomes `max_iter=5`.
-pub(crate) fn in_python(sentence: &str) -> String {
-    let mut words: Vec<String> = Vec::new();
-    let mut rest = sentence.split(' ').peekable();
-    while let Some(word) = rest.next() {
-        let Some(at) =
-            word.find("--").filter(|&at| word[at + 2..].starts_with(|c: char| c.is_ascii_lowercase()))
-        else {
-            words.push(word.into());
-            continue;
-        };
-        let mut name = format!("{}{}", &word[..at], word[at + 2..].replace('-', "_"));
-        if name.ends_with(|c: char| c.is_ascii_lowercase())
-            && let Some(value) = rest.next_if(|next| next.starts_with(|c: char| c.is_ascii_digit()))
-        {
-            name = format!("{name}={value}");
-        }
-        words.push(name);
-    }
-    words.join(" ")
+/// Returns the exception for a value that is not one of the names.
+pub(crate) fn one_of(parameter: &str, value: &str, names: &[&str]) -> PyErr {
+    let names = names.join(", ");
+    to_python(Error::config(format!("{}: expected one of {names}", option_value(parameter, value))))
 }

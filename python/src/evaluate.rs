@@ -1,27 +1,26 @@
-//! Classification, clustering and link prediction; results go out as JSON, which Python has a reader for.
+//! Classification, clustering and link prediction. Results are returned as JSON.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use manyview::comm::Local;
 use manyview::evaluate::metrics::Average;
-use manyview::evaluate::{self, ClassifySettings, ClusterSettings, Labels, LinkScore, LinkSettings, Vectors};
-use manyview::methods::Model;
+use manyview::evaluate::{self, ClassifySettings, ClusterSettings, LinkScore, LinkSettings, Vectors};
+use manyview::message::{Warning, WarningKind};
+use manyview::network::Nodes;
 use manyview::parallel::Pool;
-use manyview::{Config, Embedding, Error, Network, NetworkBuilder};
+use manyview::{Error, FitOptions, Labels, Model, Network, Progress};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde::Serialize;
 
-use crate::config::config;
-use crate::error::{in_python, to_python};
-use crate::methods::model;
+use crate::error::{one_of, to_python};
+use crate::fit::{Warnings, check_memory, warnings};
 use crate::network::PyNetwork;
+use crate::settings::GivenModel;
 use crate::watch::{Fact, Watch};
 
-/// A label file; or the labels of each node, and how many ids that are no nodes had some.
+/// A label file; or the labels of each node, and the number of other ids that have labels.
 #[derive(FromPyObject)]
 pub(crate) enum GivenLabels {
     File(PathBuf),
@@ -29,12 +28,12 @@ pub(crate) enum GivenLabels {
 }
 
 impl GivenLabels {
-    /// The labels of these nodes.
-    pub(crate) fn of(&self, ids: &[String]) -> Result<Labels, Error> {
+    /// Returns the labels of these nodes.
+    pub(crate) fn of(&self, nodes: &Nodes) -> Result<Labels, Error> {
         match self {
-            GivenLabels::File(path) => Labels::open(path, NetworkBuilder::with_nodes(ids)?.nodes()),
+            GivenLabels::File(path) => Labels::open(path, nodes),
             GivenLabels::Sets(sets, unknown) => {
-                Labels::from_sets(ids, sets).map(|labels| labels.and_unknown(*unknown))
+                Labels::from_sets(nodes.iter(), sets).map(|labels| labels.and_unknown(*unknown))
             }
         }
     }
@@ -108,7 +107,7 @@ pub(crate) struct GivenCluster {
     threads: Option<usize>,
 }
 
-/// Clusters nodes by their vectors and compares with labels.
+/// Clusters nodes by their vectors and compares the clusters with labels.
 #[pyfunction]
 pub(crate) fn cluster(
     py: Python<'_>,
@@ -122,10 +121,7 @@ pub(crate) fn cluster(
         "geometric" => Average::Geometric,
         "min" => Average::Min,
         "max" => Average::Max,
-        other => {
-            let sentence = format!("average = {other:?} is not one of arithmetic, geometric, min, max");
-            return Err(PyValueError::new_err(sentence));
-        }
+        other => return Err(one_of("average", other, &["arithmetic", "geometric", "min", "max"])),
     };
     let settings = ClusterSettings {
         k: given.k,
@@ -154,123 +150,74 @@ fn on_vectors<R: Serialize + Send>(
     let values = vectors.as_slice()?;
     let mut watch = Watch::new(None);
     let result = py.detach(|| {
-        let labels = labels.of(ids)?;
+        let labels = labels.of(&Nodes::new(ids)?)?;
         let vectors = Vectors::new(values, rows, dim)?;
         work(&vectors, &labels, &Pool::new(threads)?, &mut |_| watch.look(&[]))
     });
     json(&watch.outcome(result)?)
 }
 
-/// The parameters of MNMF; or another method, its preset, and its settings as JSON.
-#[derive(FromPyObject)]
-pub(crate) enum GivenMethod<'py> {
-    Mnmf(Bound<'py, PyDict>),
-    Other(String, String, String),
-}
-
-/// A method with all its settings, checked.
-enum Chosen {
-    Mnmf(Config),
-    Other(Model),
-}
-
-impl Chosen {
-    fn of(given: &GivenMethod<'_>) -> PyResult<Self> {
-        let (chosen, checked) = match given {
-            GivenMethod::Mnmf(parameters) => {
-                let config = config(parameters)?;
-                let checked = config.check();
-                (Chosen::Mnmf(config), checked)
-            }
-            GivenMethod::Other(method, preset, settings) => {
-                let model = model(method, preset, settings)?;
-                let checked = model.check();
-                (Chosen::Other(model), checked)
-            }
-        };
-        checked.map_err(to_python)?;
-        Ok(chosen)
-    }
-
-    fn seed(&self) -> u64 {
-        match self {
-            Chosen::Mnmf(config) => config.seed,
-            Chosen::Other(model) => model.seed,
-        }
-    }
-
-    fn threads(&self) -> Option<usize> {
-        match self {
-            Chosen::Mnmf(config) => config.threads,
-            Chosen::Other(model) => model.threads,
-        }
-    }
-
-    /// The vectors, and what a person should read about how they came about.
-    fn embed(&self, network: &Network, watch: &RefCell<Watch>) -> Result<(Embedding, Vec<String>), Error> {
-        match self {
-            Chosen::Mnmf(config) => {
-                let fit = config.fit_with(network, &Local, &mut |_| watch.borrow_mut().look(&[]))?;
-                // Convergence is what these are about mostly, and no matter of the scores.
-                Ok((fit.embedding, Vec::new()))
-            }
-            Chosen::Other(model) => {
-                let outcome = model.fit_with(network, None, &mut |_| watch.borrow_mut().look(&[]))?;
-                Ok((outcome.embedding, outcome.warnings))
-            }
-        }
-    }
-}
-
-/// Hides edges, embeds what is left, and looks whether hidden edges are found again: scores as JSON, and warnings.
+/// Hides edges, embeds the remaining network, and scores the hidden edges. Returns the scores as JSON, and warnings.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "they are the settings, by name")]
+#[expect(clippy::too_many_arguments, reason = "they are the arguments of the Python function")]
 pub(crate) fn links(
     py: Python<'_>,
     network: &PyNetwork,
-    method: GivenMethod<'_>,
+    model: GivenModel,
     view: Option<String>,
     hide: f64,
     repeats: usize,
     score: &str,
     callback: Option<Py<PyAny>>,
-) -> PyResult<(String, Vec<String>)> {
-    let chosen = Chosen::of(&method)?;
+) -> PyResult<(String, Warnings)> {
+    let model = model.model()?;
     let score = match score {
         "cosine" => LinkScore::Cosine,
         "dot" => LinkScore::Dot,
-        _ => return Err(PyValueError::new_err(format!("score = {score:?} is not one of cosine, dot"))),
+        other => return Err(one_of("score", other, &["cosine", "dot"])),
     };
-    let settings = LinkSettings { view, hide, repeats, seed: chosen.seed(), score };
+    let settings = LinkSettings { view, hide, repeats, seed: model.seed, score };
+    settings.check().map_err(to_python)?;
     let network = &network.network;
     let (result, watch) = py.detach(|| {
-        // Both the embedding and the evaluation look, one after the other on this thread.
+        // The embedding and the evaluation use it in turn, on this thread.
         let watch = RefCell::new(Watch::new(callback));
-        let result = hide_and_embed(network, &chosen, &settings, &watch);
+        let result = hide_and_embed(network, &model, &settings, &watch);
         (result, watch.into_inner())
     });
-    let (found, warnings) = watch.outcome(result)?;
-    Ok((json(&found)?, warnings.iter().map(|warning| in_python(warning)).collect()))
+    let (found, told) = watch.outcome(result)?;
+    Ok((json(&found)?, warnings(&told)))
 }
 
 fn hide_and_embed(
     network: &Network,
-    chosen: &Chosen,
+    model: &Model,
     settings: &LinkSettings,
     watch: &RefCell<Watch>,
-) -> Result<(evaluate::Links, Vec<String>), Error> {
-    let mut warnings = Vec::new();
+) -> Result<(evaluate::Links, Vec<Warning>), Error> {
+    // The remaining network has fewer edges, so it needs no more memory than the whole.
+    check_memory(model, network, None, &mut watch.borrow_mut())?;
+    let mut told: Vec<Warning> = Vec::new();
     let embed = |rest: &Network, _: usize| {
-        let (embedding, told) = chosen.embed(rest, watch)?;
-        // What is true of one repeat is mostly true of all.
-        warnings.extend(told.into_iter().filter(|sentence| !warnings.contains(sentence)).collect::<Vec<_>>());
-        Ok((embedding.values().to_vec(), embedding.dim()))
+        let mut look = |_: &Progress<'_>| watch.borrow_mut().look(&[]);
+        let fit = model.fit_with(rest, &FitOptions::default(), &mut look)?;
+        for warning in fit.warnings {
+            // The repeats differ in how many factorizations did not converge.
+            let same = |other: &Warning| {
+                *other == warning || other.kind == warning.kind && warning.kind == WarningKind::NotConverged
+            };
+            if !told.iter().any(same) {
+                told.push(warning);
+            }
+        }
+        let dim = fit.embedding.dim();
+        Ok((fit.embedding.into_vectors().0, dim))
     };
-    let found =
-        evaluate::links_watched(network, settings, &Pool::new(chosen.threads())?, embed, &mut |step| {
-            watch.borrow_mut().look(&[("done", Fact::Whole(step.done)), ("total", Fact::Whole(step.total))])
-        })?;
-    Ok((found, warnings))
+    let pool = Pool::new(model.threads)?;
+    let found = evaluate::links_watched(network, settings, &pool, embed, &mut |step| {
+        watch.borrow_mut().look(&[("done", Fact::Whole(step.done)), ("total", Fact::Whole(step.total))])
+    })?;
+    Ok((found, told))
 }
 
 fn json<T: Serialize>(result: &T) -> PyResult<String> {

@@ -1,11 +1,11 @@
-//! One stage on given matrices.
+//! One factorization of given matrices.
 
 use std::ops::ControlFlow;
 
 use manyview::comm::Local;
-use manyview::config::StopRule;
 use manyview::linalg::{Csr, Dense, Real, Tiles};
-use manyview::nmf::{self, Settings, Start, Target};
+use manyview::mnmf::{Mnmf, Normalize};
+use manyview::nmf::{self, Settings, Start, StopRule, Target};
 use manyview::parallel::Pool;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -13,81 +13,75 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{Places, checked_csr, factor, factor_array};
-use crate::config::solver;
+use crate::error::one_of;
+use crate::settings::set_all;
 use crate::watch::{Fact, Watch};
 
-/// `indptr`, `indices` and `data` of a matrix by rows.
+/// `indptr`, `indices` and `data` of a matrix in CSR format.
 type GivenMatrix<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
-/// U and every V.
+/// U and all V.
 type GivenStart<'py> = (Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
 
-/// What one factorization is asked for.
-#[derive(FromPyObject)]
-struct Asked<'py> {
-    #[pyo3(item)]
-    shape: (usize, usize),
-    #[pyo3(item)]
-    dim: usize,
-    #[pyo3(item)]
-    gamma: f64,
-    #[pyo3(item)]
-    solver: Bound<'py, PyAny>,
-    #[pyo3(item)]
-    max_iter: usize,
-    #[pyo3(item)]
-    tol: f64,
-    #[pyo3(item)]
-    relative: bool,
-    #[pyo3(item)]
-    seed: u64,
-    #[pyo3(item)]
-    threads: Option<usize>,
-    #[pyo3(item)]
-    double: bool,
-}
-
-/// Factorizes matrices with a common left factor; a dictionary of what was found.
+/// Factorizes matrices of a shape with a common left factor. `settings` is a JSON object of settings of mnmf; returns a dict.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "a function of Python, with named parameters there")]
 pub(crate) fn factorize<'py>(
     py: Python<'py>,
     matrices: Vec<GivenMatrix<'py>>,
+    shape: (usize, usize),
+    double: bool,
     start: Option<GivenStart<'py>>,
-    asked: &Bound<'py, PyAny>,
+    settings: &str,
+    seed: u64,
+    threads: Option<usize>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked: Asked<'py> = asked.extract()?;
-    if asked.double {
+    let mut given = Mnmf::default();
+    set_all(&mut given, settings)?;
+    if given.normalize == Normalize::Max {
+        return Err(one_of("normalize", given.normalize.name(), &["residual", "none"]));
+    }
+    let asked = Asked { given, shape, seed, threads };
+    if double {
         in_precision::<f64>(py, &matrices, start, &asked, callback)
     } else {
         in_precision::<f32>(py, &matrices, start, &asked, callback)
     }
 }
 
+struct Asked {
+    given: Mnmf,
+    shape: (usize, usize),
+    seed: u64,
+    threads: Option<usize>,
+}
+
 fn in_precision<'py, T: Real + Element>(
     py: Python<'py>,
     matrices: &[GivenMatrix<'py>],
     start: Option<GivenStart<'py>>,
-    asked: &Asked<'py>,
+    asked: &Asked,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let Asked { given, shape, seed, threads } = asked;
+    let (shape, dim) = (*shape, given.dim);
+    let relative = given.normalize == Normalize::Residual;
     let settings = Settings {
-        solver: solver(&asked.solver)?,
-        gamma: asked.gamma,
-        max_iter: asked.max_iter,
-        tol: asked.tol,
+        solver: given.solver,
+        gamma: given.gamma,
+        max_iter: given.max_iter,
+        tol: given.tol,
         stop: StopRule::Decrease,
         epsilon: 0.0,
     };
-    let matrices =
-        matrices.iter().map(|given| matrix::<T>(given, asked.shape.1)).collect::<PyResult<Vec<_>>>()?;
+    let matrices = matrices.iter().map(|given| matrix::<T>(given, shape.1)).collect::<PyResult<Vec<_>>>()?;
     let start = start.map(|start| given_start(&start, asked)).transpose()?;
     let (mut watch, mut errors, mut weights) = (Watch::new(callback), Vec::new(), Vec::new());
-    let Asked { shape, dim, relative, seed, threads, .. } = *asked;
     let result = py.detach(|| {
-        let pool = Pool::new(threads)?;
+        let pool = Pool::new(*threads)?;
         let norms: Vec<f64> = matrices.iter().map(squared_norm).collect();
         let means = matrices.iter().map(|matrix| mean(matrix, shape)).collect::<Vec<f64>>();
-        let start = start.unwrap_or_else(|| Start::random(seed, &means, dim, shape.0, shape.1));
+        let start = start.unwrap_or_else(|| Start::random(*seed, &means, dim, shape.0, shape.1));
         let tiles: Vec<Tiles<T>> = pool.run(|| matrices.iter().map(Tiles::from_csr).collect());
         drop(matrices);
         let targets: Vec<Target<'_, T>> = tiles
@@ -98,7 +92,7 @@ fn in_precision<'py, T: Real + Element>(
                 if relative { target.relative() } else { target }
             })
             .collect();
-        nmf::factorize(&targets, start, &settings, &pool, &Local, &mut |now| {
+        nmf::factorize_watched(&targets, start, &settings, &pool, &Local, &mut |now| {
             errors.push(now.errors.to_vec());
             weights.push(now.weights.to_vec());
             tell(&mut watch, &now)
@@ -130,11 +124,11 @@ fn matrix<T: Real + Element>(given: &GivenMatrix<'_>, cols: usize) -> PyResult<C
     checked_csr(cols, indptr.slice()?, indices.slice()?, data.as_slice()?).map_err(PyValueError::new_err)
 }
 
-fn given_start<T: Real + Element>((u, v): &GivenStart<'_>, asked: &Asked<'_>) -> PyResult<Start<T>> {
+fn given_start<T: Real + Element>((u, v): &GivenStart<'_>, asked: &Asked) -> PyResult<Start<T>> {
     let (rows, cols) = asked.shape;
     let array = |given: &Bound<'_, PyAny>, rows, transposed, name: &str| -> PyResult<Dense<T>> {
         let array: PyReadonlyArray2<'_, T> = given.extract()?;
-        factor(&array, rows, asked.dim, transposed, name)
+        factor(&array, rows, asked.given.dim, transposed, name)
     };
     let u = array(u, rows, false, "U")?;
     let v_t = v.iter().enumerate().map(|(at, v)| array(v, cols, true, &format!("V[{at}]")));

@@ -1,86 +1,130 @@
-//! The whole method on a network.
+//! The fit of a network by any method.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use manyview::comm::Local;
 use manyview::memory::peak_resident_bytes;
-use manyview::result::{RankRecord, RunMemory, RunPeaks, RunRecord, RunSeconds};
-use manyview::stages::{Progress, Stop};
-use manyview::{Config, Fit};
+use manyview::message::{Notation, Warning, WarningKind, option};
+use manyview::overlap::overlaps;
+use manyview::parallel::Pool;
+use manyview::result::{RankRecord, RunMemory, RunRecord};
+use manyview::{Error, Fit, FitOptions, Model, Network, Progress, Result};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
-use crate::config::config;
-use crate::error::{in_python, to_python};
+use crate::error::to_python;
+use crate::evaluate::GivenLabels;
 use crate::network::PyNetwork;
+use crate::settings::GivenModel;
 use crate::watch::{Fact, Watch};
 
-/// The vectors; the run's record as JSON; warnings, each with whether it is about convergence.
-type Fitted<'py> = (Bound<'py, PyArray2<f32>>, String, Vec<(bool, String)>);
+/// Warnings: whether each is about convergence, and its text.
+pub(crate) type Warnings = Vec<(bool, String)>;
 
-/// Embeds a network. `command` is what the record calls the run; `callback` is told how far it is.
+/// The vectors, the record of the run as JSON, and warnings.
+type Fitted<'py> = (Bound<'py, PyArray2<f32>>, String, Warnings);
+
+/// Embeds a network. `command` is the record's name for what started the run; `callback` receives progress.
 #[pyfunction]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
     network: &PyNetwork,
-    parameters: &Bound<'py, PyDict>,
+    model: GivenModel,
+    labels: Option<GivenLabels>,
     max_memory: Option<u64>,
     command: &str,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Fitted<'py>> {
-    let config = config(parameters)?;
-    config.check().map_err(to_python)?;
+    let began = Instant::now();
+    let model = model.model()?;
+    model.check_labels(labels.is_some()).map_err(to_python)?;
+    check_limit(&model, max_memory).map_err(to_python)?;
     let network = &network.network;
     let mut watch = Watch::new(callback);
-    let began = Instant::now();
     let result = py.detach(|| {
-        let mut look = |_: &Progress<'_>| watch.look(&[]);
-        let phases = RunPeaks { read: peak_resident_bytes(), ..RunPeaks::default() };
-        let estimate = config.estimate(network, &mut look)?;
-        estimate.check(&config, network, max_memory, &mut look)?;
-        let estimated_bytes = Some(estimate.memory.peak());
-        let fit = config.fit_with(network, &Local, &mut |now| tell(&mut watch, now))?;
-        Ok((fit, RunMemory { estimated_bytes, phases }))
+        let mut memory = check_memory(&model, network, max_memory, &mut watch)?;
+        let labels = labels.as_ref().map(|labels| labels.of(network.nodes())).transpose()?;
+        let options = FitOptions { labels: labels.as_ref(), ..FitOptions::default() };
+        let staged = model.method().capabilities().plan;
+        let mut fit = model.fit_with(network, &options, &mut |now| {
+            if memory.phases.proximity.is_none() && matches!(now, Progress::Iteration { .. }) {
+                memory.phases.proximity = peak_resident_bytes();
+            }
+            tell(&mut watch, now, staged)
+        })?;
+        memory.phases.factorize = peak_resident_bytes();
+        fit.overlap = overlaps(network, &Pool::new(model.threads)?);
+        Ok((fit, memory))
     });
     let (fit, memory) = watch.outcome(result)?;
-    let record = record(&config, &fit, memory, command, began.elapsed().as_secs_f64())?;
+    let record = record(&fit, memory, command, began.elapsed().as_secs_f64())?;
     let (rows, dim) = (fit.embedding.rows(), fit.embedding.dim());
-    let vectors = fit.embedding.values().to_vec().into_pyarray(py).reshape([rows, dim])?;
-    let open = fit.stop() == Stop::MaxIter;
-    let last = fit.warnings.len().saturating_sub(1);
-    // The library speaks of convergence last.
-    let warnings =
-        fit.warnings.iter().enumerate().map(|(at, text)| (open && at == last, in_python(text))).collect();
-    Ok((vectors, record, warnings))
+    let (values, _) = fit.embedding.into_vectors();
+    Ok((values.into_pyarray(py).reshape([rows, dim])?, record, warnings(&fit.warnings)))
 }
 
-fn record(config: &Config, fit: &Fit, memory: RunMemory, command: &str, total: f64) -> PyResult<String> {
-    let ranks = RankRecord::gather(&Local, fit, 0.0, 0.0);
-    let seconds = RunSeconds {
-        read: 0.0,
-        proximity: fit.seconds.proximity,
-        factorize: fit.seconds.factorize,
-        write: 0.0,
-        total,
+/// Returns warnings with settings in Python's notation.
+pub(crate) fn warnings(warnings: &[Warning]) -> Warnings {
+    let text = |warning: &Warning| {
+        (warning.kind == WarningKind::NotConverged, warning.message.in_notation(Notation::Python))
     };
+    warnings.iter().map(text).collect()
+}
+
+/// Refuses a limit of memory for methods whose memory is not known in advance.
+fn check_limit(model: &Model, max_memory: Option<u64>) -> Result<()> {
+    if max_memory.is_none() || model.is_estimated() {
+        return Ok(());
+    }
+    Err(Error::config(format!(
+        "{}: the memory of {} is not known in advance, so no limit can be kept; leave it out",
+        option("max_memory"),
+        model.method().name()
+    )))
+}
+
+/// Refuses a fit that needs too much memory.
+pub(crate) fn check_memory(
+    model: &Model,
+    network: &Network,
+    max_memory: Option<u64>,
+    watch: &mut Watch,
+) -> Result<RunMemory> {
+    let mut memory = RunMemory::default();
+    memory.phases.read = peak_resident_bytes();
+    let mut look = |_: &Progress<'_>| watch.look(&[]);
+    if let Some(estimate) = model.estimate(network, &mut look)? {
+        estimate.check(network, max_memory, &mut look)?;
+        memory.estimated_bytes = Some(estimate.peak());
+    }
+    Ok(memory)
+}
+
+fn record(fit: &Fit, memory: RunMemory, command: &str, total: f64) -> PyResult<String> {
+    let ranks = RankRecord::gather(&Local, fit, 0.0, 0.0);
+    let mut record = RunRecord::new(fit, command);
+    (record.rank_records, record.memory, record.seconds.total) = (&ranks, memory, total);
     let mut json = Vec::new();
-    RunRecord::new(command, config, fit, seconds, &ranks).with_memory(memory).write_to(&mut json)?;
+    record.write_to(&mut json)?;
     Ok(String::from_utf8(json)?)
 }
 
-fn tell(watch: &mut Watch, now: &Progress<'_>) -> ControlFlow<()> {
+/// Passes progress on. Methods without stages have a single phase.
+fn tell(watch: &mut Watch, now: &Progress<'_>, staged: bool) -> ControlFlow<()> {
     match *now {
-        Progress::Proximity { view, index, views, done, rows } => {
-            let share = (index as f64 + done as f64 / rows.max(1) as f64) / views as f64;
-            watch.look(&[
-                ("phase", Fact::Text("proximity")),
-                ("view", Fact::Text(view)),
-                ("done", Fact::Number(share)),
-            ])
-        }
-        Progress::Iteration { stage, stages, kind, iteration, error, done, view } => watch.look(&[
+        Progress::Working { view, done, .. } if staged => watch.look(&[
+            ("phase", Fact::Text("proximity")),
+            ("view", Fact::Text(view.unwrap_or(""))),
+            ("done", Fact::Number(done)),
+        ]),
+        Progress::Working { doing, view, done } => watch.look(&[
+            ("phase", Fact::Text("method")),
+            ("doing", Fact::Text(doing)),
+            ("view", Fact::Text(view.unwrap_or(""))),
+            ("done", Fact::Number(done)),
+        ]),
+        Progress::Iteration { stage, stages, kind, view, iteration, error, done } => watch.look(&[
             ("phase", Fact::Text("stages")),
             ("stage", Fact::Whole(stage)),
             ("stages", Fact::Whole(stages)),
@@ -90,7 +134,7 @@ fn tell(watch: &mut Watch, now: &Progress<'_>) -> ControlFlow<()> {
             ("error", Fact::Number(error)),
             ("done", Fact::Number(done)),
         ]),
-        Progress::Finished(record) => watch.look_now(&[
+        Progress::StageFinished(record) => watch.look_now(&[
             ("phase", Fact::Text("finished")),
             ("stage", Fact::Whole(record.stage)),
             ("kind", Fact::Text(record.kind.name())),
@@ -99,5 +143,6 @@ fn tell(watch: &mut Watch, now: &Progress<'_>) -> ControlFlow<()> {
             ("columns", Fact::Whole(record.columns[1] - record.columns[0])),
             ("seconds", Fact::Number(record.seconds)),
         ]),
+        _ => watch.look(&[]),
     }
 }

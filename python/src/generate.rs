@@ -1,13 +1,12 @@
-//! Planted networks.
+//! Networks with planted communities.
 
 use manyview::generate::Planted;
-use manyview::parallel::Pool;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::error::to_python;
 
-/// A view: name, sources, targets, weights if there are any, and the view's own communities.
+/// A view: name, sources, targets, weights if it has any, and the communities of the view.
 type MadeView<'py> = (
     String,
     Bound<'py, PyArray1<i32>>,
@@ -16,9 +15,9 @@ type MadeView<'py> = (
     Bound<'py, PyArray1<i64>>,
 );
 
-/// The common communities, and the views.
+/// Returns the common communities and the views.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "they are the settings, by name")]
+#[expect(clippy::too_many_arguments, reason = "a function of Python, with named parameters there")]
 pub(crate) fn generate<'py>(
     py: Python<'py>,
     nodes: usize,
@@ -34,7 +33,7 @@ pub(crate) fn generate<'py>(
 ) -> PyResult<(Bound<'py, PyArray1<i64>>, Vec<MadeView<'py>>)> {
     let planted =
         Planted { nodes, views, communities, degree, noise, consensus, absent, skew, weighted, seed };
-    let made = py.detach(|| Pool::new(None)?.run(|| planted.generate())).map_err(to_python)?;
+    let made = py.detach(|| planted.generate()).map_err(to_python)?;
     let labels =
         |labels: &[u32]| labels.iter().map(|&label| i64::from(label)).collect::<Vec<_>>().into_pyarray(py);
     let ends = |ends: Vec<u32>| ends.into_iter().map(|node| node as i32).collect::<Vec<_>>().into_pyarray(py);

@@ -1,10 +1,10 @@
-//! Node ids of any hashable kind, numbered.
+//! Numbers for node ids of any hashable type.
 
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Numbers objects in the order in which they first come: a number for each, and the objects by number.
+/// Numbers objects in order of first appearance. Returns the number of each, and the distinct objects.
 #[pyfunction]
 pub(crate) fn index_objects<'py>(
     py: Python<'py>,

@@ -1,20 +1,22 @@
-//! The part of the Python package that is compiled. It takes arrays and gives arrays; names, defaults, ids and all that
-//! a person sees are Python, in `package/manyview/`.
+//! The compiled part of the Python package. It takes and returns arrays and JSON; names, ids and everything that users see
+//! are Python code, in `package/manyview/`.
 //!
-//! Invariant: the interpreter's lock is released while work is done, every loop that may take long looks for Ctrl-C
-//! through `watch::Watch`, and all threads belong to a pool that ends with the call. So a fork between two calls
-//! inherits nothing that is half alive.
+//! Invariant: the global interpreter lock is released during computations, every long loop checks for Ctrl-C through
+//! `watch::Watch`, and all threads belong to a pool that ends with the call. So a fork between two calls inherits no
+//! running thread.
 
 mod arrays;
-mod config;
+mod compare;
 mod error;
 mod evaluate;
 mod factorize;
 mod fit;
+mod folder;
 mod generate;
 mod ids;
-mod methods;
+mod inspect;
 mod network;
+mod settings;
 mod watch;
 
 use pyo3::prelude::*;
@@ -23,16 +25,22 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<network::PyNetwork>()?;
-    module.add_function(wrap_pyfunction!(config::preset, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::classify, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::cluster, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::links, module)?)?;
     module.add_function(wrap_pyfunction!(factorize::factorize, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
+    module.add_function(wrap_pyfunction!(folder::load, module)?)?;
+    module.add_function(wrap_pyfunction!(folder::save, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(ids::index_objects, module)?)?;
-    module.add_function(wrap_pyfunction!(methods::embed, module)?)?;
-    module.add_function(wrap_pyfunction!(methods::methods, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect::neighbors, module)?)?;
     module.add_function(wrap_pyfunction!(network::read_network, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::describe, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::methods, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::reopen, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::resolve, module)?)?;
     Ok(())
 }

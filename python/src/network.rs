@@ -1,14 +1,15 @@
-//! Networks made of arrays or read from files.
+//! Networks from arrays and from files.
 
 use std::path::PathBuf;
 
-use manyview::io::{self, Delimiter, Directed, Header, ReadOptions, Source, ViewSource};
+use manyview::io::{self, Directed, Header, ReadOptions, Source, ViewSource};
 use manyview::linalg::{Csr, Real};
+use manyview::message::{Message, Notation, option};
 use manyview::network::{Duplicates, NetworkBuilder, View};
 use manyview::parallel::Pool;
-use manyview::proximity::{self, proximity};
-use manyview::summary::summarize;
-use manyview::{Config, Error, Network};
+use manyview::proximity::{self, proximity_watched};
+use manyview::summary::summarize_watched;
+use manyview::{Error, Network};
 use numpy::Element;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
@@ -16,36 +17,38 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{CsrArrays, Places, PlacesSlice, Weights, WeightsSlice, csr_arrays};
-use crate::config::isolated;
-use crate::error::to_python;
+use crate::error::{one_of, to_python};
+use crate::settings::{named, set_all};
 use crate::watch::Watch;
 
-/// Edges after which a building looks for Ctrl-C.
+/// The number of edges between two checks for Ctrl-C.
 const EDGES_PER_LOOK: usize = 1 << 16;
 
-/// Several kinds of edges over one set of nodes.
+/// A network with several kinds of edges over one set of nodes.
 #[pyclass(frozen, name = "Network", module = "manyview._native")]
 pub(crate) struct PyNetwork {
     pub(crate) network: Network,
     notes: Vec<String>,
 }
 
-/// One view as Python gives it: its name, whether directions count, where its rows are, its columns and weights.
+/// A view: name, whether it is directed, rows, columns, and weights.
 type GivenView<'py> = (String, bool, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
 #[pymethods]
 impl PyNetwork {
-    /// Makes a network of nodes `0..nodes`. Rows are the sources of all edges, or (`by_rows`) the bounds of a matrix by rows.
+    /// Creates a network. Without `ids`, the nodes are numbered. Rows are the sources of all edges, or (`by_rows`) the
+    /// `indptr` of a CSR matrix.
     #[staticmethod]
     fn build(
         py: Python<'_>,
         nodes: usize,
+        ids: Option<Vec<String>>,
         views: Vec<GivenView<'_>>,
         by_rows: bool,
         duplicates: &str,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let duplicates = duplicates_named(duplicates)?;
+        let duplicates: Duplicates = named("duplicates", duplicates)?;
         let arrays = views
             .iter()
             .map(|(_, _, rows, cols, weights)| {
@@ -63,117 +66,109 @@ impl PyNetwork {
         let mut watch = Watch::new(None);
         let result = py.detach(|| {
             let pool = Pool::new(threads)?;
-            let mut builder = NetworkBuilder::with_nodes((0..nodes).map(|node| node.to_string()))?;
+            // Ids that are the same as text, or have line breaks, are replaced by numbers too.
+            let mut builder = match ids.and_then(|ids| NetworkBuilder::with_nodes(ids).ok()) {
+                Some(builder) => builder,
+                None => NetworkBuilder::with_nodes((0..nodes).map(|node| node.to_string()))?,
+            };
             for (name, directed, edges) in &given {
                 let view = builder.add_view(name, *directed, duplicates)?;
                 edges.for_each(&mut |at, row, col, weight| {
                     if at % EDGES_PER_LOOK == 0 && watch.look(&[]).is_break() {
                         return Err(Error::Interrupted);
                     }
-                    // Numbers beyond 32 bits are beyond the nodes, and the builder says so.
+                    // The builder refuses numbers beyond the nodes.
                     let number = |node: usize| u32::try_from(node).unwrap_or(u32::MAX);
                     builder.add_edge(view, number(row), number(col), weight)
                 })?;
             }
-            pool.run(|| builder.build())
+            builder.build_on(&pool)
         });
         Ok(PyNetwork { network: watch.outcome(result)?, notes: Vec::new() })
     }
 
-    /// Ids as text, in row order.
+    /// Returns the ids in row order.
     fn ids(&self) -> Vec<&str> {
         self.network.nodes().iter().collect()
     }
 
-    /// Sentences about how it was read.
+    /// Returns notes about how it was read.
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
-    /// Names of the views.
+    /// Returns the names of the views.
     fn names(&self) -> Vec<&str> {
         self.network.views().iter().map(|view| view.name.as_str()).collect()
     }
 
-    /// The same nodes with one of the views.
+    /// Returns the same nodes with one of the views.
     fn only(&self, view: &str) -> PyResult<Self> {
-        let at = self.names().iter().position(|&name| name == view).ok_or_else(|| {
-            let names = self.names().join(", ");
-            PyValueError::new_err(format!("view_only: there is no view {view:?}; the views are {names}"))
-        })?;
+        let refused = |error: Error| Error::config(format!("{}: {error}", option("view_only")));
+        let at = self.network.view_index(view).map_err(|error| to_python(refused(error)))?;
         Ok(PyNetwork { network: self.network.only(at), notes: self.notes.clone() })
     }
 
-    /// For each view whether directions count, its distinct edges and its isolated nodes.
+    /// Returns for each view whether it is directed, its number of distinct edges, and its number of isolated nodes.
     fn facts(&self) -> Vec<(bool, usize, usize)> {
         self.network.views().iter().map(|view| (view.directed, view.edges(), view.isolated())).collect()
     }
 
-    /// A number that other nodes, views or weights would change.
-    fn fingerprint(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.network.fingerprint())
+    /// Returns a hash of nodes, views and weights, as in `run.json`.
+    fn fingerprint(&self, py: Python<'_>) -> String {
+        py.detach(|| format!("{:016x}", self.network.fingerprint()))
     }
 
-    /// A view's weights as a matrix by rows.
+    /// Returns the weights of a view in CSR format.
     fn adjacency<'py>(&self, py: Python<'py>, view: &str) -> PyResult<CsrArrays<'py, f64>> {
         Ok(csr_arrays(py, &self.view(view)?.adjacency))
     }
 
-    /// What the views are like and how far they agree, as JSON.
-    fn summary(
-        &self,
-        py: Python<'_>,
-        with_proximity: bool,
-        window: usize,
-        negative: f64,
-        isolated_nodes: &Bound<'_, PyAny>,
-        threads: Option<usize>,
-    ) -> PyResult<String> {
-        let settings = checked_settings(window, negative, isolated_nodes, threads)?;
+    /// Returns the properties and the agreement of the views as JSON. `settings`, a JSON object, are those of the
+    /// proximity; without them, it is not computed.
+    fn summary(&self, py: Python<'_>, settings: Option<&str>, threads: Option<usize>) -> PyResult<String> {
+        let settings = settings.map(proximity_settings).transpose()?;
         let mut watch = Watch::new(None);
         let result = py.detach(|| {
             let pool = Pool::new(threads)?;
-            summarize(&self.network, with_proximity.then_some(settings), &pool, &mut |_, _| watch.look(&[]))
+            summarize_watched(&self.network, settings, &pool, &mut |_, _| watch.look(&[]))
         });
         let summary = watch.outcome(result)?;
         serde_json::to_string(&summary).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// A view's proximity matrix as a matrix by rows, in 64 bits if `double`, else in 32.
-    #[expect(clippy::too_many_arguments, reason = "they are the settings, by name")]
+    /// Returns the proximity matrix of a view in CSR format, with 64 bits if `double`, else 32. `settings` is a JSON object.
     fn proximity<'py>(
         &self,
         py: Python<'py>,
         view: &str,
-        window: usize,
-        negative: f64,
-        isolated_nodes: &Bound<'py, PyAny>,
+        settings: &str,
         double: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let view = self.view(view)?;
-        let settings = checked_settings(window, negative, isolated_nodes, threads)?;
+        let settings = proximity_settings(settings)?;
         if double {
-            near::<f64>(py, view, settings, threads)?.into_bound_py_any(py)
+            proximity_arrays::<f64>(py, view, settings, threads)?.into_bound_py_any(py)
         } else {
-            near::<f32>(py, view, settings, threads)?.into_bound_py_any(py)
+            proximity_arrays::<f32>(py, view, settings, threads)?.into_bound_py_any(py)
         }
     }
 }
 
 impl PyNetwork {
     fn view(&self, name: &str) -> PyResult<&View> {
-        let found = self.network.views().iter().find(|view| view.name == name);
-        found.ok_or_else(|| {
-            PyKeyError::new_err(format!(
-                "there is no view {name:?}; the views are {}",
-                self.names().join(", ")
-            ))
-        })
+        self.network.view_named(name).map_err(|error| PyKeyError::new_err(error.to_string()))
     }
 }
 
-fn near<'py, T: Real + Element>(
+fn proximity_settings(given: &str) -> PyResult<proximity::Settings> {
+    let mut settings = proximity::Settings::default();
+    set_all(&mut settings, given)?;
+    Ok(settings)
+}
+
+fn proximity_arrays<'py, T: Real + Element>(
     py: Python<'py>,
     view: &View,
     settings: proximity::Settings,
@@ -182,24 +177,13 @@ fn near<'py, T: Real + Element>(
     let mut watch = Watch::new(None);
     let result = py.detach(|| {
         let pool = Pool::new(threads)?;
-        proximity::<T>(view, settings, &pool, &mut |_| watch.look(&[]))
+        proximity_watched::<T>(view, settings, &pool, &mut |_| watch.look(&[]))
     });
     let matrix: Csr<T> = watch.outcome(result)?;
     Ok(csr_arrays(py, &matrix))
 }
 
-fn checked_settings(
-    window: usize,
-    negative: f64,
-    isolated_nodes: &Bound<'_, PyAny>,
-    threads: Option<usize>,
-) -> PyResult<proximity::Settings> {
-    let isolated = isolated(isolated_nodes)?;
-    Config { window, negative, isolated, threads, ..Config::default() }.check().map_err(to_python)?;
-    Ok(proximity::Settings { window, negative, isolated })
-}
-
-/// The edges of a view, in one of two forms.
+/// The edges of a view, as pairs or as a CSR matrix.
 struct Edges<'a> {
     rows: PlacesSlice<'a>,
     cols: PlacesSlice<'a>,
@@ -217,7 +201,7 @@ impl Edges<'_> {
             self.rows.len() == entries
         };
         if !bounds_fit || self.weights.is_some_and(|weights| weights.len() != entries) {
-            return Err("sources, targets and weights do not belong together");
+            return Err("sources, targets and weights differ in length");
         }
         Ok(())
     }
@@ -240,15 +224,7 @@ impl Edges<'_> {
     }
 }
 
-fn duplicates_named(name: &str) -> PyResult<Duplicates> {
-    match name {
-        "sum" => Ok(Duplicates::Sum),
-        "max" => Ok(Duplicates::Max),
-        _ => Err(PyValueError::new_err(format!("duplicates = {name:?} is not one of sum, max"))),
-    }
-}
-
-/// Reads a network from files: `views` gives files with names, `paths` what the command line takes.
+/// Reads a network from named files (`views`), or from `paths` as on the command line.
 #[pyfunction]
 pub(crate) fn read_network(
     py: Python<'_>,
@@ -267,10 +243,11 @@ pub(crate) fn read_network(
     let mut watch = Watch::new(None);
     let result = py.detach(|| {
         let pool = Pool::new(threads)?;
-        pool.run(|| io::read_network(&source, &options, &mut |_| watch.look(&[])))
+        io::read_network(&source, &options, &pool, &mut |_| watch.look(&[]))
     });
     let read = watch.outcome(result)?;
-    Ok(PyNetwork { network: read.network, notes: read.notes })
+    let text = |note: &Message| note.in_notation(Notation::Python);
+    Ok(PyNetwork { notes: read.notes.iter().map(text).collect(), network: read.network })
 }
 
 fn read_options(given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
@@ -280,7 +257,6 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
         if value.is_none() {
             continue;
         }
-        let choice = |names: &str| PyValueError::new_err(format!("{name} = {value:?} is not one of {names}"));
         match name.as_str() {
             "source" => options.source = Some(value.extract()?),
             "target" => options.target = Some(value.extract()?),
@@ -288,7 +264,7 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
             "relation" => options.relation = Some(value.extract()?),
             "nodes" => options.nodes = Some(value.extract()?),
             "unweighted" => options.unweighted = value.extract()?,
-            "duplicates" => options.duplicates = duplicates_named(&value.extract::<String>()?)?,
+            "duplicates" => options.duplicates = named("duplicates", &value.extract::<String>()?)?,
             "directed" => {
                 options.directed = match value.extract::<bool>() {
                     Ok(true) => Directed::All,
@@ -301,17 +277,11 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
                     "auto" => Header::Auto,
                     "yes" => Header::Yes,
                     "no" => Header::No,
-                    _ => return Err(choice("auto, yes, no")),
+                    other => return Err(one_of("header", other, &["auto", "yes", "no"])),
                 }
             }
             "delimiter" => {
-                options.delimiter = Some(match value.extract::<String>()?.as_str() {
-                    "tab" => Delimiter::Tab,
-                    "comma" => Delimiter::Comma,
-                    "semicolon" => Delimiter::Semicolon,
-                    "space" => Delimiter::Space,
-                    _ => return Err(choice("tab, comma, semicolon, space")),
-                })
+                options.delimiter = Some(named("delimiter", &value.extract::<String>()?)?);
             }
             _ => return Err(PyTypeError::new_err(format!("there is no option {name:?}"))),
         }

@@ -1,7 +1,7 @@
-//! The eye on long work: it lets Ctrl-C through and tells a callback how far things are.
+//! Checks for Ctrl-C during long computations, and calls back with progress.
 //!
-//! Invariant: the interpreter's lock is held for a moment only, and not more often than [`EVERY`]; what the callback or
-//! a signal raises ends the work and is what the caller gets.
+//! Invariant: the global interpreter lock is held briefly and at most once per [`EVERY`]. An exception from the callback or
+//! a signal handler ends the computation and is raised to the caller.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -14,14 +14,14 @@ use crate::error::to_python;
 
 const EVERY: Duration = Duration::from_millis(50);
 
-/// Looks at signals, and calls somebody.
+/// Checks for signals and calls the callback.
 pub(crate) struct Watch {
     callback: Option<Py<PyAny>>,
     looked: Instant,
     raised: Option<PyErr>,
 }
 
-/// One thing that a callback is told.
+/// A value in the dict that a callback receives.
 pub(crate) enum Fact<'a> {
     Text(&'a str),
     Whole(usize),
@@ -33,17 +33,17 @@ impl Watch {
         Watch { callback, looked: Instant::now(), raised: None }
     }
 
-    /// Looks, if the last look was some time ago.
+    /// Checks for signals and reports progress, if the last time was at least [`EVERY`] ago.
     pub(crate) fn look(&mut self, facts: &[(&str, Fact<'_>)]) -> ControlFlow<()> {
         if self.looked.elapsed() < EVERY { ControlFlow::Continue(()) } else { self.look_now(facts) }
     }
 
-    /// Looks in any case.
+    /// Checks for signals and reports progress.
     pub(crate) fn look_now(&mut self, facts: &[(&str, Fact<'_>)]) -> ControlFlow<()> {
         let looked = Python::attach(|py| {
             py.check_signals()?;
             match &self.callback {
-                Some(callback) if !facts.is_empty() => callback.call1(py, (told(py, facts)?,)).map(drop),
+                Some(callback) if !facts.is_empty() => callback.call1(py, (dict(py, facts)?,)).map(drop),
                 _ => Ok(()),
             }
         });
@@ -57,7 +57,7 @@ impl Watch {
         }
     }
 
-    /// The result of the work, with what was raised in the place of "interrupted".
+    /// Returns the result, or the exception that ended the computation.
     pub(crate) fn outcome<T>(self, result: Result<T, Error>) -> PyResult<T> {
         match (result, self.raised) {
             (_, Some(raised)) => Err(raised),
@@ -66,7 +66,7 @@ impl Watch {
     }
 }
 
-fn told<'py>(py: Python<'py>, facts: &[(&str, Fact<'_>)]) -> PyResult<Bound<'py, PyDict>> {
+fn dict<'py>(py: Python<'py>, facts: &[(&str, Fact<'_>)]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, fact) in facts {
         match fact {

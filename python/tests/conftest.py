@@ -1,4 +1,4 @@
-"""What the tests share: a small network, the oracle's numbers, and the command line."""
+"""Fixtures: a small network, the numbers of the oracle, and the command line."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def command():
     """Runs the command line."""
     found = os.environ.get("MANYVIEW_BIN") or shutil.which("manyview") or ROOT / "target" / "release" / "manyview"
     if not Path(found).exists():
-        pytest.fail("no command line to compare with; set MANYVIEW_BIN, or cargo build --release")
+        pytest.fail("the command line is missing; set MANYVIEW_BIN, or run cargo build --release")
 
     def run(*words):
         done = subprocess.run([str(found), *map(str, words)], capture_output=True, text=True, check=False)
@@ -53,5 +53,5 @@ def command():
 
 @pytest.fixture
 def small():
-    """A model that fits in a moment."""
+    """A model whose fit takes little time."""
     return manyview.MNMF(dim=16, stages=4, max_iter=200)

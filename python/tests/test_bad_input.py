@@ -1,4 +1,4 @@
-"""Wrong input: the exact class of exception, and a sentence that says what to do."""
+"""Invalid input: the exact class of the exception, and a message that says what to do."""
 
 import manyview
 import networkx as nx
@@ -18,22 +18,22 @@ def changed(value):
 
 MATRICES = [
     ({"a": GOOD, "b": np.ones((3, 3))}, ValueError, "a has 4, b has 3"),
-    ({"a": np.ones((3, 4))}, ValueError, "view 'a' is 3 x 4; an adjacency matrix is square"),
+    ({"a": np.ones((3, 4))}, ValueError, "view 'a' is 3 x 4; expected a square matrix"),
     ({"a": changed(-1)}, ValueError, "view 'a': weight -1.0 of the edge 0 - 1"),
     ({"a": changed(np.nan)}, ValueError, "view 'a': weight nan of the edge 0 - 1"),
     ({"a": changed(np.inf)}, ValueError, "weight inf"),
-    ({"a": GOOD.astype(complex)}, TypeError, "complex128; real numbers"),
-    ({"a": sp.csr_matrix(GOOD.astype(complex))}, TypeError, "complex128; real numbers"),
-    ({"a": GOOD.astype(object)}, TypeError, "object; real numbers"),
+    ({"a": GOOD.astype(complex)}, TypeError, "complex128; expected real numbers"),
+    ({"a": sp.csr_matrix(GOOD.astype(complex))}, TypeError, "complex128; expected real numbers"),
+    ({"a": GOOD.astype(object)}, TypeError, "object; expected real numbers"),
     ({"a": np.array([["x"]])}, TypeError, "real numbers"),
     ({"a": np.ones(4)}, ValueError, "1 dimensions"),
-    ({}, ValueError, "no views were given"),
-    ([], ValueError, "no views were given"),
+    ({}, ValueError, "expected at least one view"),
+    ([], ValueError, "expected at least one view"),
     (np.zeros((4, 4)), ValueError, "has no edge"),
     (np.eye(4), ValueError, "edge"),
     (np.zeros((0, 0)), ValueError, "0 nodes"),
-    ({1: GOOD, "1": GOOD}, ValueError, "two views are called '1'"),
-    ({"": GOOD}, ValueError, "needs a name"),
+    ({1: GOOD, "1": GOOD}, ValueError, "two views have the name '1'"),
+    ({"": GOOD}, ValueError, "the name of a view is empty"),
     ({"a": 3}, TypeError, "not int"),
     (3, TypeError, "not int"),
     (None, TypeError, "not NoneType"),
@@ -59,7 +59,7 @@ def test_graphs_and_tables():
     with pytest.raises(ValueError, match="neither the attribute 'relation' nor a key"):
         fit(nx.MultiGraph([(0, 1), (1, 2)]))
     table = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
-    with pytest.raises(ValueError, match="no column 'source', only u, target"):
+    with pytest.raises(ValueError, match="no column 'source'; its columns are u, target"):
         fit(table.rename(columns={"source": "u"}))
     with pytest.raises(ValueError, match="id is missing"):
         fit(table.assign(target=["b", None]))
@@ -84,48 +84,54 @@ def test_files(tmp_path):
     (tmp_path / "bad.tsv").write_text("a\tb\t1\nb\tc\t-1\n")
     with pytest.raises(ValueError, match="bad.tsv:2"):
         fit({"a": tmp_path / "bad.tsv"})
-    with pytest.raises(ValueError, match="delimiter = 'x' is not one of"):
+    with pytest.raises(ValueError, match='delimiter="x": expected one of tab, comma'):
         manyview.read_network(tmp_path / "bad.tsv", delimiter="x")
-    with pytest.raises(ValueError, match="no views"):
+    with pytest.raises(ValueError, match="at least one view"):
         manyview.read_network({})
 
 
 PARAMETERS = [
-    ({"dim": 0}, "dim = 0"),
-    ({"dim": "many"}, "dim = 'many' is not a whole number"),
-    ({"dim": 2.5}, "dim = 2.5 is not a whole number"),
-    ({"dim": True}, "dim = True"),
-    ({"dim": -1}, "dim = -1"),
-    ({"stages": 0}, "stages = 0"),
-    ({"stages": 10**9}, "stages = 1000000000"),
-    ({"consensus_stages": 9}, "consensus_stages = 9"),
-    ({"gamma": 0}, "gamma = 0"),
-    ({"gamma": float("nan")}, "gamma = NaN"),
-    ({"gamma": "big"}, "gamma = 'big' is not a number"),
-    ({"window": 0}, "window = 0"),
-    ({"negative": -1}, "negative = -1"),
-    ({"solver": "sgd"}, 'solver = "sgd" is not one of hals, mu'),
-    ({"solver": None}, "solver = None is not text"),
-    ({"consensus": "x"}, 'consensus = "x" is not one of pooled, shared'),
-    ({"share": "x"}, "share"),
-    ({"normalize": "x"}, "normalize"),
-    ({"scale": "x"}, "scale"),
-    ({"init": "x"}, "init"),
-    ({"stop": "x"}, "stop"),
-    ({"unique_solver": "x"}, "unique_solver"),
-    ({"max_iter": 0}, "max_iter = 0"),
-    ({"tol": -1}, "tol = -1"),
-    ({"seed": -1}, "seed = -1"),
-    ({"seed": 2**64}, "seed = 18446744073709551616"),
-    ({"threads": 0}, "threads = 0"),
-    ({"threads": 10**6}, "threads = 1000000"),
-    ({"stage_dims": 3}, "stage_dims = 3"),
-    ({"stage_dims": [1, "x"]}, "stage_dims = 'x'"),
-    ({"unique_first": "yes"}, "unique_first"),
-    ({"progress": 3}, "progress = 3"),
-    ({"duplicates": "x"}, 'duplicates = "x" is not one of sum, max'),
+    ({"dim": 0}, "dim=0: expected a whole number from 1 to 1048576; the usual choice is 256"),
+    ({"dim": "many"}, 'dim="many": expected a whole number'),
+    ({"dim": 2.5}, "dim=2.5: expected a whole number"),
+    ({"dim": True}, "dim=True: expected a whole number"),
+    ({"dim": -1}, "dim=-1: expected a whole number"),
+    ({"stages": 0}, "stages=0: expected"),
+    ({"stages": 10**9}, "stages=1000000000: expected"),
+    ({"consensus_stages": 9}, "consensus_stages=9 exceeds stages=8"),
+    ({"gamma": 0}, "gamma=0: expected a number above 0"),
+    ({"gamma": float("nan")}, "gamma=nan: expected a number above 0"),
+    ({"gamma": float("inf")}, "gamma=inf: expected a number above 0"),
+    ({"gamma": "big"}, 'gamma="big": expected a number above 0'),
+    ({"window": 0}, "window=0: expected"),
+    ({"negative": -1}, "negative=-1: expected"),
+    ({"solver": "sgd"}, 'solver="sgd": expected one of hals, mu'),
+    ({"solver": None}, "solver=None: expected one of hals, mu"),
+    ({"consensus": "x"}, 'consensus="x": expected one of pooled, shared'),
+    ({"share": "x"}, 'share="x": expected one of'),
+    ({"normalize": "x"}, 'normalize="x": expected one of'),
+    ({"scale": "x"}, 'scale="x": expected one of'),
+    ({"init": "x"}, 'init="x": expected one of'),
+    ({"stop": "x"}, 'stop="x": expected one of'),
+    ({"unique_solver": "x"}, 'unique_solver="x": expected one of'),
+    ({"max_iter": 0}, "max_iter=0: expected"),
+    ({"tol": -1}, "tol=-1: expected"),
+    ({"seed": -1}, "seed=-1: expected a whole number"),
+    ({"seed": 2**64}, "seed=18446744073709551616: expected a whole number"),
+    ({"seed": False}, "seed=False: expected a whole number"),
+    ({"threads": 0}, "threads=0: expected a whole number from 1 to 4096"),
+    ({"threads": 10**6}, "threads=1000000: expected a whole number from 1 to 4096"),
+    ({"stage_dims": 3}, "stage_dims=3: expected a list of whole numbers"),
+    ({"stage_dims": [1, "x"]}, "expected a list of whole numbers"),
+    ({"stage_dims": {1, 2}}, "expected a list of whole numbers"),
+    ({"stage_dims": [8, 4], "dim": 20}, "stage_dims"),
+    ({"unique_first": "yes"}, 'unique_first="yes": expected true or false'),
+    ({"progress": 3}, "progress=3: expected True, False or a callable"),
+    ({"verbose": 3}, "verbose=3: expected True or False"),
+    ({"duplicates": "x"}, 'duplicates="x": expected one of sum, max'),
     ({"directed": ["nobody"]}, "there is no view 'nobody'"),
-    ({"max_memory": "1G"}, "max_memory = '1G'"),
+    ({"max_memory": "1"}, "max_memory='1': expected a number of bytes"),
+    ({"max_memory": 0}, "max_memory=0: expected a whole number from 1"),
 ]
 
 
@@ -138,32 +144,44 @@ def test_parameters_are_named(parameters, words):
     assert "--" not in str(raised.value)
 
 
-def test_a_view_that_says_nothing_gets_advice_in_pythons_words():
+@pytest.mark.parametrize("value", ["many", 2.5, None, [3], object(), True])
+def test_a_wrong_type_is_a_value_error_and_a_type_error(value):
+    for call in (
+        lambda: manyview.MNMF(dim=value).fit({"a": nx.path_graph(6)}),
+        lambda: manyview.embed({"a": nx.path_graph(6)}, "netmf", dim=value),
+        lambda: manyview.factorize(GOOD, dim=[value]),
+    ):
+        with pytest.raises(ValueError) as raised:
+            call()
+        assert issubclass(raised.type, TypeError)
+
+
+def test_a_view_without_entries_gets_advice_in_the_notation_of_python():
     with pytest.raises(ValueError, match="negative=") as raised:
         manyview.MNMF(dim=2, stages=2, negative=1000).fit({"a": nx.karate_club_graph()})
     assert "--" not in str(raised.value)
 
 
 FACTORIZE = [
-    (dict(matrices=[]), ValueError, "no matrices"),
+    (dict(matrices=[]), ValueError, "at least one matrix"),
     (dict(matrices=[GOOD, np.ones((2, 2))], dim=2), ValueError, "differ in shape"),
-    (dict(matrices=GOOD), ValueError, "dim is needed"),
+    (dict(matrices=GOOD), ValueError, "dim is missing"),
     (dict(matrices=-GOOD, dim=2), ValueError, "finite and at least 0"),
     (dict(matrices=changed(np.nan), dim=2), ValueError, "finite and at least 0"),
     (dict(matrices=GOOD * 0, dim=2), ValueError, "no entries"),
-    (dict(matrices=GOOD[:0], dim=2), ValueError, "nothing to factorize"),
-    (dict(matrices=GOOD, dim=0), ValueError, "dim = 0"),
+    (dict(matrices=GOOD[:0], dim=2), ValueError, "empty: 0 x 4"),
+    (dict(matrices=GOOD, dim=0), ValueError, "dim=0"),
     (dict(matrices=GOOD, dim=2, gamma=0), ValueError, "gamma"),
     (dict(matrices=GOOD, dim=2, solver="x"), ValueError, "solver"),
     (dict(matrices=GOOD, dim=2, max_iter=0), ValueError, "max_iter"),
     (dict(matrices=GOOD, dim=2, tol=-1), ValueError, "tol"),
-    (dict(matrices=GOOD, dim=2, normalize="max"), ValueError, "normalize"),
-    (dict(matrices=GOOD, init=3), ValueError, "init is a pair"),
-    (dict(matrices=GOOD, init=(np.ones((4, 2)), [])), ValueError, "0 right factors"),
-    (dict(matrices=GOOD, init=(np.ones((3, 2)), [np.ones((2, 4))])), ValueError, "U is 3 x 2, 4 x 2"),
-    (dict(matrices=GOOD, init=(np.ones((4, 2)), [np.ones((4, 2))])), ValueError, "V\\[0\\] is 4 x 2, 2 x 4"),
+    (dict(matrices=GOOD, dim=2, normalize="max"), ValueError, 'normalize="max": expected one of residual, none'),
+    (dict(matrices=GOOD, init=3), ValueError, "init: expected a pair"),
+    (dict(matrices=GOOD, init=(np.ones((4, 2)), [])), ValueError, "got 0 for 1 matrices"),
+    (dict(matrices=GOOD, init=(np.ones((3, 2)), [np.ones((2, 4))])), ValueError, "U is 3 x 2, expected 4 x 2"),
+    (dict(matrices=GOOD, init=(np.ones((4, 2)), [np.ones((4, 2))])), ValueError, "V\\[0\\] is 4 x 2, expected 2 x 4"),
     (dict(matrices=GOOD, init=(-np.ones((4, 2)), [np.ones((2, 4))])), ValueError, "U must be finite"),
-    (dict(matrices=GOOD, dim=3, init=(np.ones((4, 2)), [np.ones((2, 4))])), ValueError, "dim = 3"),
+    (dict(matrices=GOOD, dim=3, init=(np.ones((4, 2)), [np.ones((2, 4))])), ValueError, "dim=3"),
     (dict(matrices=GOOD.astype(complex), dim=2), TypeError, "real numbers"),
 ]
 
@@ -177,21 +195,21 @@ def test_factorize(arguments, kind, words):
 def test_proximity_and_generate():
     with pytest.raises(ValueError, match="one view, got 2"):
         manyview.proximity([GOOD, GOOD])
-    with pytest.raises(ValueError, match="window = 0"):
+    with pytest.raises(ValueError, match="window=0"):
         manyview.proximity(GOOD, window=0)
-    with pytest.raises(ValueError, match="negative = NaN"):
+    with pytest.raises(ValueError, match="negative=nan"):
         manyview.proximity(GOOD, negative=float("nan"))
     with pytest.raises(ValueError, match="isolated"):
         manyview.proximity(GOOD, isolated="x")
-    with pytest.raises(ValueError, match="dtype = int64"):
+    with pytest.raises(ValueError, match="dtype=int64"):
         manyview.proximity(GOOD, dtype=np.int64)
     with pytest.raises(ValueError, match="degree"):
         manyview.generate(nodes=10, degree=100)
-    with pytest.raises(ValueError, match="nodes = -1"):
+    with pytest.raises(ValueError, match="nodes=-1"):
         manyview.generate(nodes=-1)
 
 
-def test_broken_sparse_matrices_are_no_crash():
+def test_broken_sparse_matrices_do_not_crash():
     broken = sp.csr_matrix(GOOD)
     broken.indices = broken.indices.copy()
     broken.indices[0] = 99

@@ -1,4 +1,4 @@
-"""What the README and the example say is true."""
+"""The README and the example work."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def test_the_example_draws(tmp_path):
         [sys.executable, HERE / "examples" / "digits.py", picture],
         capture_output=True,
         text=True,
-        # Threads of BLAS that wait for a busy core would take most of the time.
+        # More threads of BLAS than free cores would take most of the time.
         env={**os.environ, "MPLCONFIGDIR": str(tmp_path), "OMP_NUM_THREADS": "1"},
         check=False,
     )

@@ -1,15 +1,16 @@
-"""The manners of a scikit-learn estimator."""
+"""The interface of a scikit-learn estimator, and result folders."""
 
-import inspect
 import json
 import pickle
-import re
 import subprocess
 import sys
 
 import manyview
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 
 def test_attributes(planted, small):
@@ -29,8 +30,9 @@ def test_parameters(small):
     params = small.get_params()
     assert params["dim"] == 16 and params["negative"] == 1.0
     assert small.set_params(dim=8).dim == 8
-    with pytest.raises(ValueError, match="there is no parameter 'dims'"):
-        small.set_params(dims=3)
+    for unknown in (lambda: small.set_params(dims=3), lambda: manyview.MNMF.preset("paper", dims=3)):
+        with pytest.raises(ValueError, match="there is no parameter 'dims'; the parameters are dim, stages"):
+            unknown()
     assert repr(manyview.MNMF()) == "MNMF()"
     assert repr(manyview.MNMF(dim=3, solver="mu")) == "MNMF(dim=3, solver='mu')"
 
@@ -50,7 +52,7 @@ def test_scikit_learn_takes_it(planted):
     pipeline.fit(planted.views, planted.labels)
     assert pipeline.score(planted.views, planted.labels) > 0.9
     assert "MNMF" in repr(pipeline)
-    pipeline._repr_html_() if hasattr(pipeline, "_repr_html_") else None
+    assert "MNMF" in pipeline._repr_html_()
 
 
 def test_transform_knows_its_own_views_only(planted, small):
@@ -95,8 +97,25 @@ def test_loading_what_does_not_belong_together(tmp_path, planted, small):
     (tmp_path / "nodes.txt").write_text("a\nb\n")
     with pytest.raises(ValueError, match="do not belong together"):
         manyview.MNMF.load(tmp_path)
+    (tmp_path / "nodes.txt").write_text("a\na\n")
+    with pytest.raises(ValueError, match='nodes.txt:2: node "a" is already in line 1'):
+        manyview.MNMF.load(tmp_path)
+    (tmp_path / "nodes.txt").unlink()
+    with pytest.raises(FileNotFoundError, match="nodes.txt is missing"):
+        manyview.MNMF.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         manyview.MNMF.load(tmp_path / "nowhere")
+    manyview.embed(planted.views, "netmf", dim=4).save(tmp_path)
+    with pytest.raises(ValueError, match="the method is netmf, not mnmf; use Embedding.load"):
+        manyview.MNMF.load(tmp_path)
+
+
+def test_ids_that_nodes_txt_cannot_represent_are_refused(tmp_path):
+    for ids in (["a\nb", "c", "d"], ["", "c", "d"], [("x",), "('x',)", "d"]):
+        model = manyview.MNMF(dim=2, stages=1, window=1).fit({"x": nx.path_graph(ids, create_using=nx.Graph)})
+        with pytest.raises(ValueError):
+            model.save(tmp_path / "model")
+        assert not (tmp_path / "model").exists()
 
 
 def test_a_data_frame(planted, small):
@@ -104,28 +123,84 @@ def test_a_data_frame(planted, small):
     assert frame.shape == (200, 16) and frame.index[3] == 3 and frame.columns[0] == "stage1_consensus_0"
 
 
-def test_presets():
-    assert manyview.MNMF.preset("default").get_params() == manyview.MNMF().get_params()
-    paper = manyview.MNMF.preset("paper", dim=64)
-    assert (paper.solver, paper.negative, paper.dim) == ("mu", 5.0, 64)
-    with pytest.raises(ValueError, match='preset = "best" is not one of default, paper, authors'):
-        manyview.MNMF.preset("best")
+def as_older_versions_wrote_it(folder):
+    """Removes what older versions did not write to run.json."""
+    run = json.loads((folder / "run.json").read_text())
+    del run["settings"], run["network"]["fingerprint"]
+    (folder / "run.json").write_text(json.dumps(run))
 
 
-def test_names_and_defaults_are_the_command_lines(command):
-    """Every option of the method is a parameter, every parameter an option, and defaults agree."""
-    text = command("embed", "--help")
-    method = text[text.index("Method:") :]
-    method = method[: method.index("\nOutput:")] if "\nOutput:" in method else method
-    options = dict(re.findall(r"\n\s+--([a-z][a-z-]*)[^\n]*\n?((?:(?!\n\s+-).)*)", method, re.DOTALL))
-    options = {name.replace("-", "_"): help_ for name, help_ in options.items()}
-    parameters = {name: p.default for name, p in inspect.signature(manyview.MNMF).parameters.items()}
-    around = {"directed", "duplicates", "max_memory", "progress", "verbose"}
-    missing = set(parameters) - around - set(options)
-    assert not missing, f"no option of the command line: {missing}"
-    assert set(manyview._native.preset("default")) == set(parameters) - around
-    for name, default in manyview._native.preset("default").items():
-        assert parameters[name] == default, name
+@pytest.mark.parametrize("older", [False, True])
+def test_parameters_set_after_loading_have_an_effect(tmp_path, planted, small, older):
+    small.fit(planted.views).save(tmp_path)
+    if older:
+        as_older_versions_wrote_it(tmp_path)
+    model = manyview.MNMF.load(tmp_path)
+    assert model.get_params() == small.get_params()
+    assert model.set_params(dim=24).fit_transform(planted.views).shape == (200, 24)
+    assert model.set_params(stages=2).fit(planted.views).stages_[-1]["stage"] == 2
+    assert model.set_params(solver="mu", max_iter=3000).fit(planted.views).run_["config"]["unique_solver"] == "mu"
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_settings_that_were_given_are_loaded(tmp_path, planted, older):
+    given = {"stage_dims": [6, 4, 4], "consensus_stages": 2, "unique_solver": "mu", "unique_max_iter": 3000, "seed": 5}
+    manyview.MNMF(**given).fit(planted.views).save(tmp_path)
+    if older:
+        as_older_versions_wrote_it(tmp_path)
+    model = manyview.MNMF.load(tmp_path)
+    assert {name: getattr(model, name) for name in given} == given
+    assert (model.stages, model.dim) == (3, 14)
+
+
+def test_a_preset_of_the_command_line_is_loaded_with_its_settings(tmp_path, command):
+    command("generate", "-o", tmp_path / "net", "--nodes", 100, "--communities", 4, "-q")
+    words = ["--preset", "authors", "--stages", 4, "--dim", 16]
+    command("embed", tmp_path / "net", "-o", tmp_path / "out", "-q", *words)
+    model = manyview.MNMF.load(tmp_path / "out")
+    assert model.get_params() == manyview.MNMF.preset("authors", stages=4, dim=16).get_params()
+
+
+def test_a_loaded_model_transforms_its_own_views(tmp_path, planted, small, command):
+    z = small.fit_transform(planted.views)
+    small.save(tmp_path / "model")
+    loaded = manyview.MNMF.load(tmp_path / "model")
+    assert (loaded.transform(planted.views) == z).all()
+    with pytest.raises(ValueError, match="not the views that were fitted"):
+        loaded.transform({**planted.views, "view1": planted.views["view2"]})
+    names = [f"n{node}" for node in range(200)]
+    with pytest.raises(ValueError, match="not the views that were fitted"):
+        loaded.transform(manyview.Network.from_matrices(planted.views, names))
+
+    command("generate", "-o", tmp_path / "net", "--nodes", 100, "--communities", 4, "-q")
+    command("embed", tmp_path / "net", "-o", tmp_path / "out", "--dim", 8, "--stages", 2, "-q")
+    made = manyview.MNMF.load(tmp_path / "out")
+    assert (made.transform(tmp_path / "net") == made.embedding_).all()
+
+    as_older_versions_wrote_it(tmp_path / "out")
+    with pytest.raises(ValueError, match="did not record its network"):
+        manyview.MNMF.load(tmp_path / "out").transform(tmp_path / "net")
+
+
+def test_a_loaded_model_remembers_how_views_were_read(tmp_path, planted):
+    views = {"a": sp.triu(planted.views["view1"]).tocsr(), "b": planted.views["view2"]}
+    model = manyview.MNMF(dim=8, stages=2, directed={"a"}).fit(views)
+    model.save(tmp_path)
+    assert (manyview.MNMF.load(tmp_path).transform(views) == model.embedding_).all()
+
+
+def test_ids_of_a_loaded_model_are_compared_as_text(tmp_path):
+    grid = nx.grid_2d_graph(6, 6)
+    model = manyview.MNMF(dim=4, stages=2).fit({"grid": grid})
+    model.save(tmp_path)
+    assert (manyview.MNMF.load(tmp_path).transform({"grid": grid}) == model.embedding_).all()
+
+
+def test_a_table_and_its_file_are_the_same_views(tmp_path):
+    edges = pd.DataFrame({"source": ["a", "b", "c", "a"], "target": ["b", "c", "d", "d"]})
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    model = manyview.MNMF(dim=2, stages=1, window=1).fit({"x": edges})
+    assert (model.transform({"x": tmp_path / "edges.csv"}) == model.embedding_).all()
 
 
 def test_optional_packages_are_not_imported():

@@ -1,4 +1,4 @@
-"""Labels in the forms that people of pandas and scikit-learn have them in."""
+"""Labels in the forms of pandas and scikit-learn."""
 
 import manyview
 import numpy as np
@@ -33,10 +33,10 @@ def test_a_series_is_looked_up_by_its_index(named):
     for given in (series, turned, turned.astype("category"), turned.astype("string"), turned.to_frame()):
         assert shares(z, given) == wanted
     assert shares(z.to_frame(), turned) == wanted
-    # Rows in another order: the same splits, and sums that may differ in their last digits.
+    # With rows in another order, splits are the same, and sums may differ in their last digits.
     shuffled = shares(z.to_frame().sample(frac=1, random_state=1), turned)
     assert shuffled[0]["micro_f1"] == wanted[0]["micro_f1"]
-    assert shares(np.asarray(z), series) != wanted  # rows without ids: other splits
+    assert shares(np.asarray(z), series) != wanted  # rows without ids have other splits
     assert evaluate.classify(z.vectors, turned, nodes=z.nodes, **QUICK)["shares"] == wanted
     wanted = evaluate.cluster(z, labels, repeats=2)["runs"]
     assert evaluate.cluster(z, turned, repeats=2)["runs"] == wanted
@@ -48,11 +48,11 @@ def test_a_series_without_an_index_of_its_own_is_taken_in_order(named):
     wanted = shares(z, labels)
     assert shares(z, pd.Series(labels)) == wanted
     assert shares(z.to_frame(), pd.Series(labels)) == wanted
-    # Rows of an array have no ids, so an index that is left from a split of both says nothing.
+    # Rows of an array have no ids, so the index is ignored.
     of_rows = shares(np.asarray(z), labels)
     shuffled = pd.Series(labels, index=np.random.default_rng(0).permutation(100))
     assert shares(np.asarray(z), shuffled) == of_rows
-    with pytest.raises(ValueError, match="99 labels were given for 100 vectors"):
+    with pytest.raises(ValueError, match="got 99 labels for 100 vectors"):
         shares(np.asarray(z), shuffled[:99])
 
 
@@ -80,7 +80,7 @@ def test_labels_of_other_nodes_get_a_sentence_with_examples(named, planted, smal
     z, labels = named
     for given in (dict(enumerate(labels)), pd.Series(labels, index=range(1, 101))):
         for judge in (evaluate.classify, evaluate.cluster):
-            with pytest.raises(ValueError, match="none of the 100 ids .* such as [01], .* such as 'n0'"):
+            with pytest.raises(ValueError, match="none of the 100 ids with labels .* such as [01], .* such as 'n0'"):
                 judge(z, given)
     small.fit(planted.views)
     texts = {str(node): label for node, label in enumerate(planted.labels)}
@@ -112,7 +112,7 @@ def test_indicator_matrices_are_several_labels_a_node(named):
     assert shares(z, frame) == shares(z, sets)
     matrix[:7] = 0
     assert evaluate.classify(z, matrix, **QUICK)["labeled"] == 93
-    with pytest.raises(ValueError, match="a column for each label and 1 where a node has it, else 0; it has 3"):
+    with pytest.raises(ValueError, match="expected a matrix of 0 and 1 with one column per label, but it contains 3"):
         evaluate.classify(z, 3 * matrix)
     with pytest.raises(ValueError, match="several labels"):
         evaluate.cluster(z, matrix)
@@ -140,7 +140,7 @@ def test_no_labels_get_a_sentence(named):
     z, _ = named
     for judge in (evaluate.classify, evaluate.cluster):
         for nothing in (None, 3, np.array(3), np.zeros((100, 2, 2))):
-            with pytest.raises(ValueError, match="give a label for each node, a dict of node and label, or the path"):
+            with pytest.raises(ValueError, match="expected one label per node, a dict of node and label, or the path"):
                 judge(z, nothing)
         with pytest.raises(ValueError, match="no node has a label"):
             judge(z, [None] * 100)
@@ -165,8 +165,8 @@ def test_a_method_that_learns_takes_the_same_forms(tmp_path):
 
 def test_vectors_that_are_none_get_a_sentence(named):
     z, labels = named
-    with pytest.raises(ValueError, match="z is a sparse matrix; .* give z.toarray"):
+    with pytest.raises(ValueError, match="z is a sparse matrix; .* use z.toarray"):
         evaluate.classify(sp.csr_matrix(z.vectors), labels)
     for wrong in ("folder", [["a"]], [[1], [1, 2]], None, z.vectors.astype(complex), {"a": 1}):
-        with pytest.raises(ValueError, match="no array of numbers; give a fitted MNMF"):
+        with pytest.raises(ValueError, match="expected a fitted MNMF, an Embedding, or an array of numbers"):
             evaluate.classify(wrong, labels)

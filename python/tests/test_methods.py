@@ -1,6 +1,7 @@
 """``manyview.embed``: any method by name."""
 
 import json
+import re
 
 import manyview
 import numpy as np
@@ -78,7 +79,7 @@ def test_views_are_told_apart(planted):
     assert [part["view"] for part in z.parts] == names
     alone = manyview.embed({names[1]: planted.views[names[1]]}, "netmf", dim=4)
     assert np.array_equal(z.of_view(names[1]), alone.vectors)
-    with pytest.raises(ValueError, match="no columns are of view 'x' alone"):
+    with pytest.raises(ValueError, match="no columns belong to view 'x' alone"):
         z.of_view("x")
 
 
@@ -90,34 +91,67 @@ def test_labels_are_for_who_learns_from_them(planted):
     assert np.isfinite(z.vectors).all()
     with pytest.raises(ValueError, match="needs labels"):
         manyview.embed(planted.views, "mve", attention=True, **settings)
-    with pytest.raises(ValueError, match="learns from no labels"):
+    with pytest.raises(ValueError, match="netmf, as set, does not use labels"):
         manyview.embed(planted.views, "netmf", labels=told)
-    with pytest.raises(ValueError, match="mnmf learns from no labels"):
+    with pytest.raises(ValueError, match="mnmf, as set, does not use labels"):
         manyview.embed(planted.views, labels=told)
 
 
 def test_bad_settings_are_named(planted):
-    with pytest.raises(ValueError, match='method = "node2vec" is not one of mnmf'):
+    with pytest.raises(ValueError, match='method="node2vec": expected one of mnmf'):
         manyview.embed(planted.views, "node2vec")
-    with pytest.raises(ValueError, match='netmf has no setting "walks"; it has dim'):
+    with pytest.raises(ValueError, match="walks: netmf has no such setting; it belongs to deepwalk"):
         manyview.embed(planted.views, "netmf", walks=3)
-    with pytest.raises(ValueError, match='dim = "many" is not a whole number'):
+    with pytest.raises(ValueError, match='dim="many": expected a whole number'):
         manyview.embed(planted.views, "netmf", dim="many")
-    with pytest.raises(ValueError, match='factor = "foo" is not one of svd, nmf'):
+    with pytest.raises(ValueError, match='factor="foo": expected one of svd, nmf'):
         manyview.embed(planted.views, "netmf", factor="foo")
-    with pytest.raises(ValueError, match="weighted = 3 is neither true nor false"):
+    with pytest.raises(ValueError, match="weighted=3: expected true or false"):
         manyview.embed(planted.views, "deepwalk", weighted=3)
     for value in (float("nan"), np.float32("inf")):
-        with pytest.raises(ValueError, match="negative = (nan|inf) is not a finite number"):
+        with pytest.raises(ValueError, match="negative=(nan|inf): expected a number"):
             manyview.embed(planted.views, "netmf", negative=value)
-    with pytest.raises(ValueError, match="dropout = nan is not a finite number"):
+    with pytest.raises(ValueError, match="dropout=.*nan.*: expected a list of 3 numbers"):
         manyview.embed(planted.views, "tucker", dropout=[0.1, float("nan"), 0.1])
-    with pytest.raises(ValueError, match="mnmf has no setting 'walks'; it has dim"):
+    with pytest.raises(ValueError, match="walks: mnmf has no such setting"):
         manyview.embed(planted.views, walks=3)
     with pytest.raises(ValueError, match="authors"):
         manyview.embed(planted.views, "netmf", preset="authors")
     with pytest.raises(TypeError):
         manyview.embed(planted.views, "netmf", dim=object())
+
+
+@pytest.mark.parametrize("method", ["mnmf", "netmf", "nmf-con", "boostne", "multinmf", "netmf-sum"])
+def test_memory_of_proximity_matrices_is_limited(planted, method):
+    with pytest.raises(MemoryError, match="max_memory") as raised:
+        manyview.embed(planted.views, method, max_memory=1000, **QUICK[method])
+    assert "--" not in str(raised.value)
+    z = manyview.embed(planted.views, method, max_memory="100G", **QUICK[method])
+    assert z.run["memory"]["estimated_bytes"] > 0
+
+
+@pytest.mark.parametrize("method", ["deepwalk", "pte", "tucker"])
+def test_memory_that_is_not_known_in_advance_cannot_be_limited(planted, method):
+    with pytest.raises(ValueError, match=f"max_memory: the memory of {method} is not known in advance"):
+        manyview.embed(planted.views, method, max_memory="1G", **QUICK[method])
+
+
+def test_the_advice_for_too_little_memory_can_be_followed(planted):
+    with pytest.raises(MemoryError) as raised:
+        manyview.embed(planted.views, dim=8, stages=2, max_memory=10**6)
+    advice = re.search(r"max_memory=(\S+?)[,;]?(\s|$)", str(raised.value).rsplit("use ", 1)[1])
+    manyview.embed(planted.views, dim=8, stages=2, max_memory=json.loads(advice[1]))
+
+
+def test_every_method_writes_the_record_of_the_command_line(folder, command, tmp_path):
+    for method in ("mnmf", "netmf", "deepwalk"):
+        words = [f"--{name}={value}" for name, value in QUICK[method].items()]
+        command("embed", folder, "-o", tmp_path / method, "-q", f"--method={method}", *words)
+        theirs = json.loads((tmp_path / method / "run.json").read_text())
+        ours = manyview.embed(folder, method, **QUICK[method]).run
+        assert set(ours) == set(theirs)
+        for field in ("method", "config", "settings", "network", "warnings", "ranks"):
+            assert ours[field] == theirs[field], field
 
 
 def test_numbers_of_numpy_are_numbers(planted):
@@ -154,7 +188,7 @@ def test_one_view_only(method, folder, command, tmp_path):
     assert [view["name"] for view in z.run["network"]["views"]] == ["view2"]
     with pytest.raises(ValueError, match='view_only: there is no view "x"; the views are view1, view2, view3'):
         manyview.embed(str(folder), method, view_only="x")
-    with pytest.raises(ValueError, match="view_only = 2 is not text"):
+    with pytest.raises(ValueError, match="view_only=2: expected a string"):
         manyview.embed(str(folder), method, view_only=2)
 
 
@@ -172,18 +206,18 @@ def test_links_by_any_method(folder, command):
 
 def test_links_refuse_what_is_wrong(planted):
     links, model = manyview.evaluate.links, manyview.MNMF(dim=8, stages=2)
-    with pytest.raises(ValueError, match='method = "node2vec" is not one of mnmf'):
+    with pytest.raises(ValueError, match='method="node2vec": expected one of mnmf'):
         links(planted.views, method="node2vec")
-    with pytest.raises(ValueError, match="netmf has no setting"):
+    with pytest.raises(ValueError, match="walks: netmf has no such setting"):
         links(planted.views, method="netmf", walks=3)
-    with pytest.raises(ValueError, match="mnmf has no setting 'walks'"):
+    with pytest.raises(ValueError, match="walks: mnmf has no such setting"):
         links(planted.views, walks=3)
-    with pytest.raises(ValueError, match="dim = 0"):
+    with pytest.raises(ValueError, match="dim=0"):
         links(planted.views, method="netmf", dim=0)
     for twice in ({"method": "netmf"}, {"dim": 4}, {"preset": "paper"}, {"directed": True}):
-        with pytest.raises(ValueError, match=f"{next(iter(twice))}: the model has settings of its own"):
+        with pytest.raises(ValueError, match=f"{next(iter(twice))}: the model has its own settings"):
             links(planted.views, model, **twice)
-    with pytest.raises(ValueError, match="model = 'netmf' is no MNMF; other methods are chosen by method="):
+    with pytest.raises(ValueError, match="model='netmf': expected an MNMF; choose other methods by method="):
         links(planted.views, "netmf")
     with pytest.warns(manyview.ManyviewWarning, match="attention learns from labels"):
         links(planted.views, method="mve", attention=True, repeats=2, **QUICK["mve"])

@@ -1,4 +1,4 @@
-"""Every form in which a network may come."""
+"""All forms of networks."""
 
 import manyview
 import networkx as nx
@@ -117,7 +117,7 @@ def test_one_table(planted, small, make):
     z = small.fit_transform(make(table))
     assert small.view_names_ == list(planted.views)
     assert small.nodes_.dtype.kind == "i"
-    # Nodes are numbered as they come, so the fit is that of the matrices in that order.
+    # Nodes are numbered in order of first appearance, so the fit is that of the matrices in that order.
     order = small.nodes_
     moved = {name: matrix[order][:, order] for name, matrix in planted.views.items()}
     assert (z == manyview.MNMF(dim=16, stages=4).fit_transform(moved)).all()
@@ -165,5 +165,5 @@ def test_own_ids_for_matrices(planted):
     assert "200 nodes" in repr(network)
     with pytest.raises(ValueError, match="twice"):
         manyview.Network.from_matrices(planted.views, nodes=["x"] * 200)
-    with pytest.raises(ValueError, match="3 node ids"):
+    with pytest.raises(ValueError, match="got 3 node ids"):
         manyview.Network.from_matrices(planted.views, nodes=["a", "b", "c"])

@@ -1,6 +1,6 @@
-//! Ctrl-C: the work under way hears of it and ends; when it does not within most of a second, the process does.
+//! Ctrl-C: asks the running work to stop, and ends the process if it has not stopped after 0.8 s.
 //!
-//! Results are renamed into place only when they are whole, so an end at any moment leaves none half-written.
+//! Files are renamed into place only when they are complete, so the process can end at any time.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -18,62 +18,62 @@ pub(crate) const EXIT_CODE: u8 = 130;
 const PATIENCE: Duration = Duration::from_millis(800);
 
 static ASKED: AtomicBool = AtomicBool::new(false);
-static SPEAKS: AtomicBool = AtomicBool::new(true);
+static PRINTS: AtomicBool = AtomicBool::new(true);
 static OUTPUT: Mutex<Vec<Traces>> = Mutex::new(Vec::new());
 static LEFT: Mutex<Option<String>> = Mutex::new(None);
 static CHECKPOINTS: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// From now on Ctrl-C ends the work instead of killing the process; to be called before a folder is made, which
-/// would be left behind otherwise.
+/// Handles Ctrl-C from now on. Call this before a folder is created; otherwise Ctrl-C would leave it behind.
 pub(crate) fn watch_for_it() -> anyhow::Result<()> {
     ctrlc::set_handler(|| end_within(PATIENCE)).context("cannot watch for Ctrl-C")
 }
 
-/// Asks the work to end, and ends the process when it has not after that time.
+/// Asks the work to stop, and ends the process if it is still running after `patience`.
 ///
-/// To be called on a thread of its own: when the work ends in time, the process is gone before that wakes.
+/// Call this on a separate thread.
 pub(crate) fn end_within(patience: Duration) -> ! {
     ASKED.store(true, Ordering::Relaxed);
     std::thread::sleep(patience);
     remove_traces();
-    if SPEAKS.load(Ordering::Relaxed) {
-        eprintln!("{}", sentence());
+    if PRINTS.load(Ordering::Relaxed) {
+        eprintln!("{}", message());
     }
     std::process::exit(EXIT_CODE.into());
 }
 
-/// One sentence for all ranks.
+/// Prints the message on rank 0 only.
 #[cfg(feature = "mpi")]
-pub(crate) fn only_rank_0_speaks(rank: usize) {
-    SPEAKS.store(rank == 0, Ordering::Relaxed);
+pub(crate) fn only_rank_0_prints(rank: usize) {
+    PRINTS.store(rank == 0, Ordering::Relaxed);
 }
 
-/// A folder in which unfinished files may lie when the process has to be ended; folders within it come after it.
+/// Registers a folder that may contain unfinished files, to be removed when the process ends. A folder inside another one
+/// is registered after it.
 pub(crate) fn writes_to(traces: Traces) {
-    OUTPUT.lock().expect("nobody panics with this lock").push(traces);
+    OUTPUT.lock().expect("no thread panics while holding this lock").push(traces);
 }
 
-/// The folder in which finished stages are kept.
+/// Registers the folder of the checkpoints, which the message names.
 pub(crate) fn keeps(folder: PathBuf) {
-    *CHECKPOINTS.lock().expect("nobody panics with this lock") = Some(folder);
+    *CHECKPOINTS.lock().expect("no thread panics while holding this lock") = Some(folder);
 }
 
-/// What is said at the end, where something of use is left.
-pub(crate) fn leaves(sentence: String) {
-    *LEFT.lock().expect("nobody panics with this lock") = Some(sentence);
+/// Replaces the message, for commands that leave usable files behind.
+pub(crate) fn leaves(message: String) {
+    *LEFT.lock().expect("no thread panics while holding this lock") = Some(message);
 }
 
-/// What is said at the end.
-pub(crate) fn sentence() -> String {
-    if let Ok(Some(sentence)) = LEFT.lock().as_deref() {
-        return sentence.clone();
+/// Returns the message to print after an interruption.
+pub(crate) fn message() -> String {
+    if let Ok(Some(message)) = LEFT.lock().as_deref() {
+        return message.clone();
     }
     let folder = CHECKPOINTS.lock().ok().and_then(|folder| folder.clone());
     match folder.as_ref().map(|folder| (Checkpoints::count(folder), folder.display())) {
         Some((stages, folder)) if stages > 0 => {
             let stages = plural(stages, "finished stage");
             format!(
-                "interrupted: {stages} kept in {folder}; the same command with --resume goes on from there"
+                "interrupted: {stages} saved in {folder}; to continue, run the same command with --resume"
             )
         }
         _ => "interrupted: nothing was written".into(),
@@ -82,12 +82,12 @@ pub(crate) fn sentence() -> String {
 
 fn remove_traces() {
     if let Ok(folders) = OUTPUT.lock() {
-        // The innermost first: a folder that this run made can be removed once it is empty.
+        // The innermost first: a folder can be removed only when it is empty.
         folders.iter().rev().for_each(Traces::remove);
     }
 }
 
-/// What observers answer.
+/// Returns whether the work should continue; the answer of observers.
 pub(crate) fn go_on() -> ControlFlow<()> {
     if ASKED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

@@ -1,7 +1,7 @@
-//! The command `manyview`: parses, runs, and turns what went wrong into one sentence and an exit code.
+//! The program `manyview`: parses the command line, runs a command, and turns an error into a message and an exit code.
 //!
-//! Results go to standard output or files, everything else to standard error. Exit codes: 0 done, 1 failed,
-//! 2 the command makes no sense as given, 130 interrupted.
+//! Results are written to standard output or to files, everything else to standard error. Exit codes: 0 success,
+//! 1 failure, 2 invalid command or setting, 130 interrupted.
 
 mod args;
 mod backend;
@@ -35,16 +35,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says what went wrong, and at which place if that is not clear; returns the exit code.
+/// Prints an error, with the place where it happened if that is not clear, and returns the exit code.
 fn report(error: &anyhow::Error, place: &str) -> u8 {
     match error.downcast_ref::<manyview::Error>() {
         Some(manyview::Error::Interrupted) => {
-            eprintln!("{}", interrupt::sentence());
+            eprintln!("{}", interrupt::message());
             interrupt::EXIT_CODE
         }
-        // The library's sentences are complete; what the system said is in them already.
-        Some(manyview::Error::Config(sentence)) => {
-            eprintln!("error{place}: {}", sentence.in_notation(Notation::CommandLine));
+        // The library's messages include those of their causes.
+        Some(manyview::Error::Config(message)) => {
+            eprintln!("error{place}: {}", message.in_notation(Notation::CommandLine));
             2
         }
         Some(other) => {

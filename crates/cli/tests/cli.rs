@@ -1,4 +1,4 @@
-//! The binary, run on files that the tests write: what it prints, what it leaves, how it ends.
+//! Tests of the program: its output, files and exit codes.
 
 #[path = "cli/compare.rs"]
 mod compare;
@@ -12,11 +12,15 @@ mod explain;
 mod generate;
 #[path = "cli/help.rs"]
 mod help;
+#[path = "cli/ids.rs"]
+mod ids;
 #[path = "cli/inputs.rs"]
 mod inputs;
 #[cfg(unix)]
 #[path = "cli/interrupt.rs"]
 mod interrupt;
+#[path = "cli/machine.rs"]
+mod machine;
 #[path = "cli/methods.rs"]
 mod methods;
 #[path = "cli/outputs.rs"]

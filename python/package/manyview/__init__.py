@@ -1,15 +1,17 @@
-"""One vector per node from a network whose nodes are linked in several ways.
+"""One vector per node for a network whose nodes are linked in several ways.
 
     import manyview
 
     z = manyview.MNMF(dim=64).fit_transform({"calls": calls, "mail": mail})
 
 The method is MNMF, the multi-stage non-negative matrix factorization of Huang et al., "Multi-Stage Network Embedding
-for Exploring Heterogeneous Edges". Parameters have the names, defaults and meanings of the command line's options.
+for Exploring Heterogeneous Edges". Parameters have the names, defaults and meanings of the command-line options.
 """
 
 from . import evaluate
-from ._embed import Embedding, embed, methods
+from ._compare import Comparison, compare
+from ._embed import embed, methods
+from ._embedding import Embedding
 from ._factorize import Factorization, factorize
 from ._model import MNMF
 from ._native import __version__
@@ -20,6 +22,7 @@ from ._warnings import ConvergenceWarning, ManyviewWarning
 
 __all__ = [
     "MNMF",
+    "Comparison",
     "ConvergenceWarning",
     "Embedding",
     "Factorization",
@@ -27,6 +30,7 @@ __all__ = [
     "Network",
     "Planted",
     "__version__",
+    "compare",
     "embed",
     "evaluate",
     "factorize",

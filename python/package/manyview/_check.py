@@ -1,20 +1,25 @@
-"""Checks of parameters. A message names the parameter, what was given, and what would do."""
+"""Checks of parameters that are not settings of the library. The messages have the form of the library's."""
 
 from __future__ import annotations
 
 import numbers
+import re
 from typing import Any
+
+_UNITS = {"b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_UNITS |= {f"{unit}b": size for unit, size in _UNITS.items() if unit != "b"}
+_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 
 
 class InvalidParameter(ValueError, TypeError):
-    """A parameter of the wrong type: a ``ValueError`` and, as scikit-learn's, also a ``TypeError``."""
+    """A value that a parameter does not accept: a ``ValueError`` and, as in scikit-learn, also a ``TypeError``."""
 
 
 def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InvalidParameter(f"{name} = {value!r} is not a whole number")
+        raise InvalidParameter(f"{name}={value!r}: expected a whole number")
     if not least <= int(value) <= most:
-        raise ValueError(f"{name} = {value} is out of range; use {least} to {most}")
+        raise InvalidParameter(f"{name}={value}: expected a whole number from {least} to {most}")
     return int(value)
 
 
@@ -24,13 +29,13 @@ def whole_or_none(name: str, value: Any) -> int | None:
 
 def number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InvalidParameter(f"{name} = {value!r} is not a number")
+        raise InvalidParameter(f"{name}={value!r}: expected a number")
     return float(value)
 
 
 def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise InvalidParameter(f"{name} = {value!r} is not text")
+        raise InvalidParameter(f"{name}={value!r}: expected a string")
     return value
 
 
@@ -40,5 +45,16 @@ def text_or_none(name: str, value: Any) -> str | None:
 
 def flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, numbers.Integral)) or value not in (0, 1):
-        raise InvalidParameter(f"{name} = {value!r} is neither True nor False")
+        raise InvalidParameter(f"{name}={value!r}: expected True or False")
     return bool(value)
+
+
+def size_or_none(name: str, value: Any) -> int | None:
+    """A number of bytes, or text such as ``"8G"``, as on the command line."""
+    if not isinstance(value, str):
+        return None if value is None else whole(name, value, least=1)
+    found = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([a-z]+)\s*", value, re.IGNORECASE)
+    size = float(found[1]) * _UNITS.get(found[2].lower(), 0) if found else 0
+    if size < 1:
+        raise InvalidParameter(f"{name}={value!r}: expected a number of bytes, or text such as '8G', '500M' or '2GiB'")
+    return int(size)

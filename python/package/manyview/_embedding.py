@@ -1,52 +1,103 @@
-"""Which views a vector comes from, and who is near whom."""
+"""The result of a fit by any method."""
 
 from __future__ import annotations
 
+import json
+import os
 from typing import Any
 
 import numpy as np
 
-
-def origin(stages: list[dict[str, Any]], a: np.ndarray, b: np.ndarray | None) -> dict[str, Any]:
-    """Shares of the squared norm of ``a``, or of the cosine of ``a`` and ``b``, as ``manyview explain --json`` has it."""
-    other = a if b is None else b
-    x, y = a.astype(np.float64), other.astype(np.float64)
-    products = x * y
-    total = float(products.sum())
-    if b is not None and total != 0:
-        total = max(-1.0, min(1.0, total / float(np.sqrt((x @ x) * (y @ y)))))
-    own = [float(products[slice(*stage["columns"])].sum()) for stage in stages]
-    whole = sum(map(abs, own))
-    parts = []
-    for stage, product in zip(stages, own):
-        share = product / whole if whole > 0 else 0.0
-        part = {key: stage[key] for key in ("stage", "kind", "view", "columns")}
-        parts.append({**part, "share": share})
-    views: dict[str, float] = {}
-    for part in parts:
-        if part["view"] is not None:
-            views[part["view"]] = views.get(part["view"], 0.0) + part["share"]
-    return {
-        "total": total,
-        "consensus": sum((part["share"] for part in parts if part["view"] is None), 0.0),
-        "views": sorted(
-            ({"view": view, "share": share} for view, share in views.items()), key=lambda view: -view["share"]
-        ),
-        "parts": sorted(parts, key=lambda part: -part["share"]),
-    }
+from . import _check, _folder, _ids, _native
 
 
-def nearest(vectors: np.ndarray, row: int, count: int) -> list[tuple[int, float]]:
-    """Rows with the highest cosine to a row, and these, highest first.
+class Embedding:
+    """The result of :func:`embed`. ``numpy.asarray`` returns its vectors.
 
-    Zero vectors are left out, and, where no number is below 0, rows with nothing in common.
+    Attributes
+    ----------
+    vectors : ndarray of shape (n, columns), float32
+    nodes : ndarray of shape (n,)
+        Node ids as given, in row order.
+    parts : list of dict
+        The ``columns`` (first, end) of each ``view``; the view is None for columns of all views.
+    run : dict
+        The record of the run, as in ``run.json``.
     """
-    norms = np.linalg.norm(vectors, axis=1)
-    if norms[row] == 0:
-        return []
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cosines = vectors @ vectors[row] / (norms * norms[row])
-    least = -2.0 if (vectors < 0).any() else 0.0
-    cosines[(norms == 0) | (np.arange(len(norms)) == row)] = -np.inf
-    order = np.argsort(-cosines, kind="stable")[:count]
-    return [(int(at), max(-1.0, min(1.0, float(cosines[at])))) for at in order if cosines[at] > least]
+
+    def __init__(self, nodes: np.ndarray, vectors: np.ndarray, run: dict[str, Any]) -> None:
+        self.nodes = nodes
+        self.vectors = vectors
+        self.run = run
+        self.parts = [{"view": part["view"], "columns": tuple(part["columns"])} for part in self._origins()]
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.run["method"]
+
+    def of_view(self, view: str) -> np.ndarray:
+        """Returns the columns that belong to one view alone, of shape (n, columns)."""
+        found = [part["columns"] for part in self.parts if part["view"] == view]
+        if not found:
+            views = sorted({part["view"] for part in self.parts if part["view"] is not None})
+            known = ", ".join(views) or "all views together only"
+            raise ValueError(f"no columns belong to view {view!r} alone; there are columns of {known}")
+        return np.hstack([self.vectors[:, first:end] for first, end in found])
+
+    def neighbors(self, node: Any, count: int = 10) -> list[tuple[Any, float]]:
+        """Returns the nearest nodes by cosine similarity, and the similarities, as ``manyview neighbors`` does."""
+        vectors = np.ascontiguousarray(self.vectors, dtype=np.float32)
+        found = _native.neighbors(vectors, self._row(node), _check.whole("count", count))
+        return [(self.nodes[row], similarity) for row, similarity in found]
+
+    def explain(self, node: Any, other: Any = None) -> dict[str, Any]:
+        """Returns the shares of stages and views in a vector, or in the similarity of two nodes, as ``manyview explain``.
+
+        The dict contains ``total`` (the squared norm, or the cosine similarity) and the shares ``consensus``, ``views``
+        and ``parts``. Shares of different stages are comparable only with ``scale="balanced"``. For methods whose
+        columns belong to all views, there is a single share; see ``parts``.
+        """
+        rows = [self._row(node)] + ([] if other is None else [self._row(other)])
+        vectors = np.ascontiguousarray(self.vectors[rows], dtype=np.float32)
+        return json.loads(_native.explain(vectors, json.dumps(self._origins())))
+
+    def to_frame(self) -> Any:
+        """Returns the vectors as a pandas ``DataFrame`` indexed by node id."""
+        import pandas
+
+        return pandas.DataFrame(self.vectors, index=list(self.nodes))
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes ``embedding.npy``, ``nodes.txt`` and ``run.json``, as the command line does.
+
+        An existing result is replaced. Ids are written as text; :meth:`load` restores whole numbers and text, and
+        returns other ids as text.
+        """
+        _folder.save(folder, self.nodes, self.vectors, self.run)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Embedding:
+        """Reads a folder written by :meth:`save` or by ``manyview embed``."""
+        return cls(*_folder.load(folder))
+
+    def _row(self, node: Any) -> int:
+        return _ids.row(self.nodes, node)
+
+    def _origins(self) -> list[dict[str, Any]]:
+        """The stage, kind, view and columns of each part. Methods without stages have one stage."""
+        if "stages" in self.run:
+            return [{key: stage[key] for key in ("stage", "kind", "view", "columns")} for stage in self.run["stages"]]
+        kind = {True: "consensus", False: "unique"}
+        return [{"stage": 1, "kind": kind[part["view"] is None], **part} for part in self.run["parts"]]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False and dtype is not None and np.dtype(dtype) != self.vectors.dtype:
+            raise ValueError(f"the vectors are {self.vectors.dtype}; {np.dtype(dtype)} requires a copy")
+        return np.array(self.vectors, dtype=dtype) if copy else np.asarray(self.vectors, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __repr__(self) -> str:
+        return f"<Embedding of {len(self)} nodes by {self.method}: {self.vectors.shape[1]} columns>"

@@ -1,4 +1,4 @@
-"""One stage on given matrices."""
+"""One factorization of given matrices."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _check, _native
+from . import _check, _native, _settings
 from ._matrices import as_csr
 
 
 @dataclass(frozen=True)
 class Factorization:
-    """What :func:`factorize` found."""
+    """The result of :func:`factorize`."""
 
     #: The common left factor, of shape (n, dim).
     u: np.ndarray
     #: The right factor of each matrix, of shape (dim, m).
     v: list[np.ndarray]
-    #: View weights after the last iteration, of shape (matrices,).
+    #: The weights of the matrices after the last iteration, of shape (matrices,).
     weights: np.ndarray
     #: ``||R_k - U V_k||^2`` after each iteration, of shape (iterations, matrices).
     errors: np.ndarray
     #: The objective after each iteration.
     objective: np.ndarray
-    #: Whether it ended by ``tol``, and not by ``max_iter``.
+    #: Whether it converged before ``max_iter``.
     converged: bool
-    #: View weights after each iteration, of shape (iterations, matrices).
+    #: The weights of the matrices after each iteration, of shape (iterations, matrices).
     weights_path: np.ndarray
 
     @property
     def n_iter(self) -> int:
-        """Iterations done."""
+        """The number of iterations."""
         return len(self.objective)
 
 
@@ -52,69 +52,67 @@ def factorize(
     threads: int | None = None,
     callback: Callable[[dict[str, Any]], None] | None = None,
 ) -> Factorization:
-    """Approximates matrices by a common left factor, ``R_k ~ U V_k`` with ``U, V_k >= 0``.
+    """Approximates matrices with a common left factor, ``R_k ~ U V_k`` with ``U, V_k >= 0``.
 
-    Minimizes ``sum_k alpha_k^gamma ||R_k - U V_k||^2`` over the factors and weights ``alpha`` that sum to 1. One matrix
-    gives plain NMF; ``solver="hals"`` is then scikit-learn's coordinate descent, iteration by iteration.
+    Minimizes ``sum_k alpha_k^gamma ||R_k - U V_k||^2`` over the factors and the weights ``alpha``, which sum to 1. One
+    matrix is plain NMF; ``solver="hals"`` is then scikit-learn's coordinate descent, iteration by iteration.
 
     Parameters
     ----------
     matrices : sparse matrix, array, or list of them, all of shape (n, m)
-        Entries at least 0. The work is done in float32 if all are, else in float64.
+        Non-negative matrices. The computation is in float32 if all are, else in float64.
     dim : int, optional
-        Columns of U; that of ``init`` by default.
+        The number of columns of U. Default: that of ``init``.
     gamma : float, default 5
-        Exponent of the weights, above 0.
+        The exponent of the weights, above 0.
     solver : {"mu", "hals"}, default "mu"
+        How factors are updated.
     init : (U, [V, ...]), optional
-        Factors to start from, (n, dim) and (dim, m); random of a fitting size by default.
+        Initial factors of shape (n, dim) and (dim, m). Default: random factors of the scale of the matrices.
     max_iter : int, default 20
+        The maximum number of iterations.
     tol : float, default 0
-        Ends when an iteration lowers the objective by less than this share of it.
+        It has converged when an iteration lowers the objective by less than this share of it.
     normalize : {"none", "residual"}, default "none"
         ``residual`` divides each error by ``||R_k||^2``.
     seed : int, default 0
-        Of the random start.
+        The random seed of the initial factors.
     threads : int, optional
-        All cores by default. Does not change the result.
+        The number of threads; does not affect the result. Default: all cores.
     callback : callable, optional
-        Called with a dict several times a second; what it raises ends the work.
+        Receives a dict several times per second; an exception that it raises ends the computation.
     """
     given = [matrices] if sp.issparse(matrices) or isinstance(matrices, np.ndarray) else list(matrices)
     if not given:
-        raise ValueError("no matrices were given; give at least one")
+        raise ValueError("expected at least one matrix, got none")
     csr = [_canonical(as_csr(matrix, f"matrices[{at}]")) for at, matrix in enumerate(given)]
     shapes = {matrix.shape for matrix in csr}
     if len(shapes) > 1:
-        raise ValueError(f"matrices differ in shape: {', '.join(f'{n} x {m}' for n, m in sorted(shapes))}")
+        raise ValueError(f"the matrices differ in shape: {', '.join(f'{n} x {m}' for n, m in sorted(shapes))}")
     shape = csr[0].shape
     if 0 in shape:
-        raise ValueError(f"matrices of {shape[0]} x {shape[1]} have nothing to factorize")
+        raise ValueError(f"the matrices are empty: {shape[0]} x {shape[1]}")
     double = any(matrix.dtype == np.float64 for matrix in csr)
-    kind = np.float64 if double else np.float32
+    dtype = np.float64 if double else np.float32
     start = None
     if init is not None:
-        start, dim = _start(init, dim, len(csr), kind)
+        start, dim = _start(init, dim, len(csr), dtype)
     if dim is None:
-        raise ValueError("dim is needed, or init, whose columns tell it")
-    if normalize not in ("none", "residual"):
-        raise ValueError(f"normalize = {normalize!r} is not one of none, residual")
-    asked = {
-        "shape": shape,
-        "dim": _check.whole("dim", dim, least=1, most=2**20),
-        "gamma": _positive("gamma", gamma),
-        "solver": _check.text("solver", solver),
-        "max_iter": _check.whole("max_iter", max_iter, least=1),
-        "tol": _at_least_zero("tol", tol),
-        "relative": normalize == "residual",
-        "seed": _check.whole("seed", seed, most=2**64 - 1),
-        "threads": _check.whole_or_none("threads", threads),
-        "double": double,
+        raise ValueError("dim is missing; give dim or init")
+    settings = {
+        "dim": dim,
+        "gamma": gamma,
+        "solver": solver,
+        "max_iter": max_iter,
+        "tol": tol,
+        "normalize": normalize,
     }
     if all(matrix.nnz == 0 for matrix in csr):
-        raise ValueError("the matrices have no entries above 0; there is nothing to factorize")
-    arrays = [(matrix.indptr, matrix.indices, matrix.data.astype(kind, copy=False)) for matrix in csr]
-    found = _native.factorize(arrays, start, asked, callback)
+        raise ValueError("the matrices have no entries above 0")
+    arrays = [(matrix.indptr, matrix.indices, matrix.data.astype(dtype, copy=False)) for matrix in csr]
+    seed = _check.whole("seed", seed, most=2**64 - 1)
+    threads = _check.whole_or_none("threads", threads)
+    found = _native.factorize(arrays, shape, double, start, _settings.as_json(settings), seed, threads, callback)
     weights = np.array(found["weights"])
     return Factorization(
         u=found["u"],
@@ -128,7 +126,7 @@ def factorize(
 
 
 def _canonical(matrix: sp.csr_matrix) -> sp.csr_matrix:
-    """Without zeros, duplicates and disorder; the caller's own matrix is left as it is."""
+    """Removes zeros and duplicates, and sorts columns; in a copy if there is anything to change."""
     if not (matrix.has_canonical_format and matrix.data.all()):
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -136,31 +134,17 @@ def _canonical(matrix: sp.csr_matrix) -> sp.csr_matrix:
     return matrix
 
 
-def _start(init: Any, dim: int | None, count: int, kind: type) -> tuple[tuple[np.ndarray, list[np.ndarray]], int]:
+def _start(init: Any, dim: int | None, count: int, dtype: type) -> tuple[tuple[np.ndarray, list[np.ndarray]], int]:
     try:
         u, v = init
         v = [v] if isinstance(v, np.ndarray) and v.ndim == 2 else list(v)
-        u, v = np.ascontiguousarray(u, dtype=kind), [np.ascontiguousarray(one, dtype=kind) for one in v]
+        u, v = np.ascontiguousarray(u, dtype=dtype), [np.ascontiguousarray(one, dtype=dtype) for one in v]
     except (TypeError, ValueError):
-        raise ValueError("init is a pair of U and a list with a V for each matrix") from None
+        raise ValueError("init: expected a pair of U and a list with one V per matrix") from None
     if u.ndim != 2 or any(one.ndim != 2 for one in v):
-        raise ValueError("init: U and every V have two dimensions")
+        raise ValueError("init: U and every V must have two dimensions")
     if len(v) != count:
-        raise ValueError(f"init has {len(v)} right factors for {count} matrices")
+        raise ValueError(f"init: expected one V per matrix, got {len(v)} for {count} matrices")
     if dim is not None and dim != u.shape[1]:
-        raise ValueError(f"dim = {dim}, but U in init has {u.shape[1]} columns")
+        raise ValueError(f"dim={dim}, but U in init has {u.shape[1]} columns")
     return (u, v), u.shape[1]
-
-
-def _positive(name: str, value: Any) -> float:
-    value = _check.number(name, value)
-    if not (0 < value < np.inf):
-        raise ValueError(f"{name} = {value} is not above 0")
-    return value
-
-
-def _at_least_zero(name: str, value: Any) -> float:
-    value = _check.number(name, value)
-    if not (0 <= value < np.inf):
-        raise ValueError(f"{name} = {value} is not a number from 0 on")
-    return value

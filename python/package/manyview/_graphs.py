@@ -1,4 +1,4 @@
-"""networkx graphs as views. networkx is never imported here: whoever has a graph has it loaded."""
+"""networkx graphs as views. This module does not import networkx; callers with a graph have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._matrices import ViewArrays
 
 
 def views(graphs: Mapping[str, Any], weight: str | None) -> tuple[np.ndarray, list[ViewArrays]]:
-    """Ids in the order of the graphs' nodes, and the views."""
+    """Returns the ids, in the order of the graphs' nodes, and the views."""
     nodes = [_ids.as_array(list(graph.nodes)) for graph in graphs.values()]
     edges = [_columns(graph.edges(data=weight, default=1), 3) for graph in graphs.values()]
     ends = [_ids.as_array(side) for sources, targets, _ in edges for side in (sources, targets)]
@@ -26,19 +26,19 @@ def views(graphs: Mapping[str, Any], weight: str | None) -> tuple[np.ndarray, li
 
 
 def split(graph: Any, relation: str, weight: str | None) -> tuple[np.ndarray, list[ViewArrays]]:
-    """The views of one graph, told apart by an attribute of edges or by their keys."""
+    """Returns the ids and the views of one graph, whose edges name their view by an attribute or by their key."""
     multi = graph.is_multigraph()
     asked = {"keys": True} if multi else {}
     *ends, kinds = _columns(graph.edges(data=relation, default=None, **asked), 4 if multi else 3)
     weights = _columns(graph.edges(data=weight, default=1), 3)[2]
     sources, targets = ends[:2]
     if multi:
-        # Keys that networkx gave by itself are numbers, and name nothing.
+        # Integer keys are assigned by networkx and do not name a view.
         keys = [None if isinstance(key, int) else key for key in ends[2]]
         kinds = tuple(key if kind is None else kind for key, kind in zip(keys, kinds))
     if None in kinds:
         raise ValueError(
-            f"edges have neither the attribute {relation!r} nor a key that names their view; "
+            f"an edge has neither the attribute {relation!r} nor a key that names its view; "
             "use Network.from_multigraph(graph, relation=...)"
         )
     (_, source_codes, target_codes), ids = _ids.index(
@@ -57,7 +57,7 @@ def by_kind(
     weights: np.ndarray | None,
     directed: bool,
 ) -> list[ViewArrays]:
-    """One view for each kind, in the order in which kinds first come."""
+    """Returns one view per kind, in order of first appearance."""
     order = np.argsort(kinds, kind="stable")
     bounds = np.searchsorted(kinds[order], np.arange(len(names) + 1))
     found = []

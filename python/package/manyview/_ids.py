@@ -1,4 +1,4 @@
-"""Node ids of any hashable kind: numbered in the order in which they first come, and given back as they were."""
+"""Node ids of any hashable type: numbered in order of first appearance, and returned unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._native import index_objects
 
 
 def index(parts: Sequence[np.ndarray]) -> tuple[list[np.ndarray], np.ndarray]:
-    """Numbers the ids of several arrays together: an array of numbers for each, and the ids by number."""
+    """Numbers the ids of several arrays together. Returns the numbers of each array, and the distinct ids."""
     together = _joined(parts)
     if together.dtype.kind in "iub":
         codes, ids = _index_numbers(together)
@@ -27,12 +27,12 @@ def index(parts: Sequence[np.ndarray]) -> tuple[list[np.ndarray], np.ndarray]:
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     if {part.dtype.kind for part in parts} <= set("iub"):
         return np.concatenate(parts)
-    # NumPy would turn 7 into "7" next to text; as objects, ids stay what they are.
+    # As objects, because NumPy would convert 7 to "7" next to text.
     return np.concatenate([as_array(part.tolist()) for part in parts])
 
 
 def as_array(ids: Sequence[Any]) -> np.ndarray:
-    """Ids as an array: of whole numbers where all are, else of objects."""
+    """Returns ids as an array: of integers if all are, else of objects."""
     kinds = set(map(type, ids))
     if kinds == {int}:
         try:
@@ -41,7 +41,7 @@ def as_array(ids: Sequence[Any]) -> np.ndarray:
             pass
     array = np.empty(len(ids), dtype=object)
     if kinds & {tuple, list}:
-        # One by one: NumPy would take a list of pairs for a matrix.
+        # One by one, because NumPy would convert a list of pairs to a matrix.
         for at, value in enumerate(ids):
             array[at] = value
     else:
@@ -49,13 +49,26 @@ def as_array(ids: Sequence[Any]) -> np.ndarray:
     return array
 
 
-def row(nodes: np.ndarray, node: Any, where: str) -> int:
-    """The row of a node; ``where`` is the attribute that has all of them."""
+def texts(ids: np.ndarray) -> list[str] | None:
+    """Returns ids as text; None if they are row numbers, or cannot be encoded."""
+    if ids.dtype.kind in "iu" and np.array_equal(ids, np.arange(len(ids))):
+        return None
+    found = list(map(str, ids.tolist()))
     try:
-        # As a list: compared with an array, an id that is a tuple would be taken for several.
-        return nodes.tolist().index(node)
+        "".join(found).encode()
+    except UnicodeEncodeError:
+        return None
+    return found
+
+
+def row(nodes: np.ndarray, node: Any) -> int:
+    """Returns the row of a node."""
+    ids = nodes.tolist()
+    try:
+        # In a list, because a tuple would be compared with the elements of an array.
+        return ids.index(node)
     except ValueError:
-        raise ValueError(f"there is no node {node!r}; {where} has them all, such as {nodes.tolist()[0]!r}") from None
+        raise ValueError(f"there is no node {node!r}; node ids are such as {ids[0]!r}") from None
 
 
 def _index_numbers(numbers_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -70,13 +83,13 @@ def _refuse_mixtures(ids: Sequence[Any]) -> None:
     kinds = set(map(type, ids))
     nothing = {kind.__name__ for kind in kinds} & {"NoneType", "NAType", "NaTType"}
     if nothing or any(issubclass(kind, float) for kind in kinds) and _has_nan(ids):
-        raise ValueError("a node id is missing (None or NaN); drop those rows or give the nodes ids")
+        raise ValueError("a node id is missing (None or NaN); drop these rows, or give the nodes ids")
     if any(issubclass(kind, str) for kind in kinds) and any(issubclass(kind, numbers.Number) for kind in kinds):
         text = next(value for value in ids if isinstance(value, str))
         number = next(value for value in ids if isinstance(value, numbers.Number))
         raise TypeError(
-            f"node ids mix text and numbers ({text!r} and {number!r}): make them one type, "
-            "or the same node may appear twice"
+            f"node ids mix text and numbers ({text!r} and {number!r}); convert them to one type, "
+            "so that no node appears twice"
         )
 
 

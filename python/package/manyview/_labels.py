@@ -1,4 +1,4 @@
-"""Labels of nodes, however they are given."""
+"""Labels of nodes in all accepted forms."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import scipy.sparse as sp
 
 from . import _check
 
-# A path, or the labels of each node and the number of ids that had labels and are no nodes.
+#: A path; or the labels of each node, and the number of ids with labels that are not nodes.
 Given = str | tuple[list[list[str]], int]
 
 
 def of_nodes(labels: Any, nodes: Any, *, known: bool = True) -> Given:
-    """The path of a label file; or a list of labels for each node, and how many ids are no nodes.
+    """Returns the path of a label file; or the labels of each node, and the number of ids that are not nodes.
 
-    ``known`` says that nodes have ids of their own; else they are numbers of rows, and an index says nothing of them.
+    Without ``known``, nodes are row numbers, and the index of pandas is ignored.
     """
     if isinstance(labels, str | os.PathLike):
         return os.fspath(labels)
@@ -29,12 +29,12 @@ def of_nodes(labels: Any, nodes: Any, *, known: bool = True) -> Given:
     if index is not None and known and not _is_default(index, len(rows)):
         return _by_id(list(zip(plain(index), listed, strict=True)), rows)
     if len(listed) != len(rows):
-        raise ValueError(f"{len(listed)} labels were given for {len(rows)} vectors; give one for each, or a dict")
+        raise ValueError(f"got {len(listed)} labels for {len(rows)} vectors; give one per vector, or a dict")
     return _some(listed), 0
 
 
 def plain(values: Any) -> list[Any]:
-    """Values as Python's own."""
+    """Returns a list of Python objects."""
     for name in ("tolist", "to_pylist"):
         if hasattr(values, name):
             return getattr(values, name)()
@@ -42,7 +42,7 @@ def plain(values: Any) -> list[Any]:
 
 
 def _by_id(pairs: list[tuple[Any, list[str]]], nodes: list[Any]) -> Given:
-    """Labels looked up by the ids of nodes; an id that comes twice has the labels of both."""
+    """Assigns labels by node id. An id that appears twice has the labels of both."""
     found: dict[Any, list[str]] = {node: [] for node in nodes}
     unknown: dict[Any, None] = {}
     for node, labels in pairs:
@@ -54,20 +54,20 @@ def _by_id(pairs: list[tuple[Any, list[str]]], nodes: list[Any]) -> Given:
     if unknown and not any(sets):
         key, node = next(iter(unknown)), nodes[0] if nodes else None
         raise ValueError(
-            f"none of the {len(unknown)} ids that have labels is a node: labels are for ids such as {key!r}, "
-            f"and node ids are such as {node!r}; give labels by the ids of the nodes"
+            f"none of the {len(unknown)} ids with labels is a node: they are such as {key!r}, and node ids are such as "
+            f"{node!r}; use the same ids"
         )
     return _some(sets), len(unknown)
 
 
 def _some(sets: list[list[str]]) -> list[list[str]]:
     if not any(sets):
-        raise ValueError("no node has a label; give labels of some nodes at least")
+        raise ValueError("no node has a label; give labels for some nodes")
     return sets
 
 
 def _listed(labels: Any) -> tuple[Any, list[list[str]]]:
-    """The index of pandas, where there is one, and a list of labels for each row."""
+    """Returns the index of a pandas object, or None, and the labels of each row."""
     if sp.issparse(labels) and labels.ndim == 2:
         return None, _of_matrix(labels.tocsr())
     if _is_pandas(labels):
@@ -80,7 +80,7 @@ def _listed(labels: Any) -> tuple[Any, list[list[str]]]:
         return None, _of_matrix(np.asarray(labels))
     if not isinstance(labels, Iterable) or dimensions not in (1, 2):
         raise _check.InvalidParameter(
-            f"labels = {labels!r}: give a label for each node, a dict of node and label, or the path of a label file"
+            f"labels={labels!r}: expected one label per node, a dict of node and label, or the path of a label file"
         )
     listed = plain(labels)
     if _is_indicator(listed):
@@ -89,7 +89,7 @@ def _listed(labels: Any) -> tuple[Any, list[list[str]]]:
 
 
 def _of_matrix(matrix: Any, names: list[str] | None = None) -> list[list[str]]:
-    """Labels from scikit-learn's matrix for several labels a node: a column for each label, 1 where a node has it."""
+    """Returns the labels of a 0/1 matrix with one column per label, as in scikit-learn."""
     rows, columns = matrix.shape
     if columns == 1:
         values = matrix.toarray() if sp.issparse(matrix) else matrix
@@ -97,13 +97,12 @@ def _of_matrix(matrix: Any, names: list[str] | None = None) -> list[list[str]]:
     if not sp.issparse(matrix) and matrix.dtype.kind not in "biuf":
         if names is None:
             return [_of_one(row) for row in matrix.tolist()]
-        raise ValueError("a table of labels has a column for each label with 1 and 0, or one column with labels")
+        raise ValueError("labels: expected a table with one 0/1 column per label, or with a single column of labels")
     values = matrix.data if sp.issparse(matrix) else matrix
     wrong = values[(values != 0) & (values != 1)]
     if wrong.size:
         raise ValueError(
-            "a matrix of labels has a column for each label and 1 where a node has it, else 0; "
-            f"it has {wrong.flat[0]!s}"
+            f"labels: expected a matrix of 0 and 1 with one column per label, but it contains {wrong.flat[0]!s}"
         )
     found: list[list[str]] = [[] for _ in range(rows)]
     for row, column in zip(*(place.tolist() for place in matrix.nonzero()), strict=True):
@@ -112,7 +111,7 @@ def _of_matrix(matrix: Any, names: list[str] | None = None) -> list[list[str]]:
 
 
 def _is_indicator(listed: list[Any]) -> bool:
-    """Whether rows of 0 and 1 are such a matrix: as lists of labels they would tell no node from another."""
+    """Whether lists of 0 and 1 are a matrix with one column per label, and not lists of labels."""
     if not listed or not all(isinstance(row, list | tuple) for row in listed):
         return False
     lengths = set(map(len, listed))
@@ -120,24 +119,24 @@ def _is_indicator(listed: list[Any]) -> bool:
 
 
 def _is_pandas(values: Any) -> bool:
-    """A Series or DataFrame of pandas, which need not be there."""
+    """Whether it is a Series or DataFrame; pandas need not be installed."""
     return type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "index")
 
 
 def _is_default(index: Any, rows: int) -> bool:
-    """Whether an index only counts the rows, as pandas has it where nobody gave one."""
+    """Whether it is the default index of pandas, which counts the rows."""
     return type(index).__name__ == "RangeIndex" and (index.start, index.step, len(index)) == (0, 1, rows)
 
 
 def index_of(values: Any) -> Any:
-    """The index of a pandas ``DataFrame``, or None."""
+    """Returns the index of a pandas object, or None."""
     return values.index if _is_pandas(values) else None
 
 
 def _of_one(label: Any) -> list[str]:
     if isinstance(label, Iterable) and not isinstance(label, str | bytes):
         return [str(one) for one in plain(label)]
-    # NaN differs from itself; NA of pandas does not even say so.
+    # NaN differs from itself; pandas.NA has no truth value in comparisons.
     if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:
         return []
     return [str(label)]

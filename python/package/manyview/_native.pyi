@@ -10,11 +10,14 @@ __version__: str
 _Csr = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]
 _Labels = str | tuple[list[list[str]], int]
 _Callback = Callable[[dict[str, Any]], None]
+_Model = tuple[str, str, str]
+_Warnings = list[tuple[bool, str]]
 
 class Network:
     @staticmethod
     def build(
         nodes: int,
+        ids: list[str] | None,
         views: list[tuple[str, bool, NDArray[Any], NDArray[Any], NDArray[Any] | None]],
         by_rows: bool,
         duplicates: str,
@@ -25,45 +28,37 @@ class Network:
     def names(self) -> list[str]: ...
     def only(self, view: str) -> Network: ...
     def facts(self) -> list[tuple[bool, int, int]]: ...
-    def fingerprint(self) -> int: ...
+    def fingerprint(self) -> str: ...
     def adjacency(self, view: str) -> _Csr: ...
-    def summary(
-        self, with_proximity: bool, window: int, negative: float, isolated_nodes: str, threads: int | None
-    ) -> str: ...
-    def proximity(
-        self,
-        view: str,
-        window: int,
-        negative: float,
-        isolated_nodes: str,
-        double: bool,
-        threads: int | None,
-    ) -> _Csr: ...
+    def summary(self, settings: str | None, threads: int | None) -> str: ...
+    def proximity(self, view: str, settings: str, double: bool, threads: int | None) -> _Csr: ...
 
-def preset(name: str) -> dict[str, Any]: ...
+def methods() -> str: ...
+def describe(method: str) -> str: ...
+def resolve(model: _Model) -> str: ...
+def reopen(config: str, views: int) -> str: ...
 def factorize(
     matrices: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]],
+    shape: tuple[int, int],
+    double: bool,
     start: tuple[NDArray[Any], list[NDArray[Any]]] | None,
-    asked: dict[str, Any],
+    settings: str,
+    seed: int,
+    threads: int | None,
     callback: _Callback | None,
 ) -> dict[str, Any]: ...
 def fit(
     network: Network,
-    parameters: dict[str, Any],
+    model: _Model,
+    labels: _Labels | None,
     max_memory: int | None,
     command: str,
     callback: _Callback | None,
-) -> tuple[NDArray[np.float32], str, list[tuple[bool, str]]]: ...
-def methods() -> str: ...
-def embed(
-    network: Network,
-    method: str,
-    preset: str,
-    settings: str,
-    labels: tuple[_Labels, list[str]] | None,
-    command: str,
-    callback: _Callback | None,
-) -> tuple[NDArray[np.float32], str, list[str]]: ...
+) -> tuple[NDArray[np.float32], str, _Warnings]: ...
+def save(folder: str, ids: list[str], vectors: NDArray[np.float32], run: str) -> None: ...
+def load(folder: str) -> tuple[list[str], NDArray[np.float32]]: ...
+def explain(vectors: NDArray[np.float32], parts: str) -> str: ...
+def neighbors(vectors: NDArray[np.float32], row: int, count: int) -> list[tuple[int, float]]: ...
 def generate(
     nodes: int,
     views: int,
@@ -88,12 +83,21 @@ def read_network(
 ) -> Network: ...
 def classify(vectors: NDArray[np.float32], ids: list[str], labels: _Labels, given: dict[str, Any]) -> str: ...
 def cluster(vectors: NDArray[np.float32], ids: list[str], labels: _Labels, given: dict[str, Any]) -> str: ...
+def compare(
+    network: Network,
+    labels: _Labels,
+    given: dict[str, Any],
+    folder: str | None,
+    force: bool,
+    command: str,
+    callback: _Callback | None,
+) -> tuple[str, list[str], list[tuple[str, str]], _Warnings]: ...
 def links(
     network: Network,
-    method: dict[str, Any] | tuple[str, str, str],
+    model: _Model,
     view: str | None,
     hide: float,
     repeats: int,
     score: str,
     callback: _Callback | None,
-) -> tuple[str, list[str]]: ...
+) -> tuple[str, _Warnings]: ...

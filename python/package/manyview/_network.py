@@ -1,4 +1,4 @@
-"""Networks: several kinds of edges over one set of nodes, and the forms in which people have them."""
+"""Networks with several kinds of edges over one set of nodes, from all accepted forms."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _check, _graphs, _ids, _matrices, _native, _tables
+from . import _check, _graphs, _ids, _matrices, _native, _settings, _tables
 
 Directed = bool | str | Iterable[str] | None
 
 
 class Network:
-    """Several kinds of edges over one set of nodes.
+    """A network with several kinds of edges over one set of nodes.
 
-    Made by :func:`read_network`, or by one of the class methods here when the defaults of ``fit`` do not do: other
-    names of columns or attributes, nodes in an order of their own.
+    :func:`read_network` and the class methods create networks with other names of columns or attributes, or with ids,
+    than ``fit`` assumes.
 
     Attributes
     ----------
     nodes : ndarray of shape (n,)
-        Node ids as they were given, in row order.
+        Node ids as given, in row order.
     views : tuple of str
-        Names of the views.
+        The names of the views.
     notes : list of str
-        How files were understood, what was dropped or merged.
+        How files were interpreted, and what was dropped or merged.
     """
 
     def __init__(self, native: _native.Network, nodes: np.ndarray) -> None:
@@ -54,7 +54,7 @@ class Network:
         directed: Directed = None,
         threads: int | None = None,
     ) -> Network:
-        """From adjacency matrices: SciPy's of any layout, or arrays; ``nodes`` are the ids of their rows."""
+        """Creates a network from adjacency matrices: SciPy matrices of any format, or arrays. ``nodes`` are the ids of rows."""
         named = _named(matrices)
         size, views = _matrices.views(named)
         if nodes is None:
@@ -62,9 +62,9 @@ class Network:
         else:
             (codes,), ids = _ids.index([_ids.as_array(list(nodes))])
             if len(codes) != size:
-                raise ValueError(f"{len(codes)} node ids were given for matrices of {size} rows")
+                raise ValueError(f"got {len(codes)} node ids for matrices with {size} rows")
             if len(ids) != size:
-                raise ValueError("a node id is given twice")
+                raise ValueError("nodes: an id is given twice")
         return cls._build(ids, views, directed, by_rows=True, threads=threads)
 
     @classmethod
@@ -77,9 +77,10 @@ class Network:
         duplicates: str = "sum",
         threads: int | None = None,
     ) -> Network:
-        """From networkx graphs, one for each view. ``weight`` names the attribute of edges; None counts each 1.
+        """Creates a network from networkx graphs, one per view.
 
-        Graphs that are directed keep their directions unless ``directed`` says otherwise.
+        ``weight`` is the edge attribute with the weights; with None, every edge counts 1. Views are directed if their
+        graphs are, unless ``directed`` is given.
         """
         ids, views = _graphs.views(_named(graphs), weight)
         return cls._build(ids, views, directed, duplicates=duplicates, threads=threads)
@@ -95,7 +96,7 @@ class Network:
         duplicates: str = "sum",
         threads: int | None = None,
     ) -> Network:
-        """From one networkx ``MultiGraph``: the attribute ``relation`` of an edge, or else its key, names its view."""
+        """Creates a network from one networkx ``MultiGraph``. The attribute ``relation`` of an edge, or its key, is its view."""
         ids, views = _graphs.split(graph, relation, weight)
         return cls._build(ids, views, directed, duplicates=duplicates, threads=threads)
 
@@ -112,10 +113,10 @@ class Network:
         duplicates: str = "sum",
         threads: int | None = None,
     ) -> Network:
-        """From one edge table of pandas, polars or pyarrow.
+        """Creates a network from one edge table of pandas, polars or pyarrow.
 
-        ``relation`` and ``weight`` are columns called so where the table has them; without, there is one view, and each
-        row counts 1.
+        By default, ``relation`` and ``weight`` are the columns with these names, if they exist. Without a relation there
+        is one view; without weights, every row counts 1.
         """
         ids, views = _tables.split(table, source, target, relation, weight)
         return cls._build(ids, views, directed, duplicates=duplicates, threads=threads)
@@ -132,7 +133,7 @@ class Network:
         duplicates: str = "sum",
         threads: int | None = None,
     ) -> Network:
-        """From edge tables of pandas, polars or pyarrow, one for each view."""
+        """Creates a network from edge tables of pandas, polars or pyarrow, one per view."""
         ids, views = _tables.views(_named(tables), source, target, weight)
         return cls._build(ids, views, directed, duplicates=duplicates, threads=threads)
 
@@ -157,14 +158,15 @@ class Network:
         ]
         duplicates = _check.text("duplicates", duplicates)
         threads = _check.whole_or_none("threads", threads)
-        return cls(_native.Network.build(len(ids), given, by_rows, duplicates, threads), ids)
+        native = _native.Network.build(len(ids), _ids.texts(ids), given, by_rows, duplicates, threads)
+        return cls(native, ids)
 
     def _only(self, view: str) -> Network:
-        """The same nodes with one of the views."""
+        """Returns the network with one of its views."""
         return Network(self._native.only(view), self.nodes)
 
     def adjacency(self, view: str) -> sp.csr_matrix:
-        """Weights of a view, of shape (n, n); symmetric unless directed."""
+        """Returns the weights of a view, of shape (n, n); symmetric unless directed."""
         return self._matrix(self._native.adjacency(view))
 
     def proximity(
@@ -177,9 +179,10 @@ class Network:
         dtype: Any = np.float32,
         threads: int | None = None,
     ) -> sp.csr_matrix:
-        """The proximity matrix of a view; see :func:`manyview.proximity`."""
+        """Returns the proximity matrix of a view; see :func:`manyview.proximity`."""
         double = np.dtype(dtype) == np.float64
-        return self._matrix(self._native.proximity(view, window, negative, isolated, double, threads))
+        settings = _settings.as_json({"window": window, "negative": negative, "isolated": isolated})
+        return self._matrix(self._native.proximity(view, settings, double, _check.whole_or_none("threads", threads)))
 
     def summary(
         self,
@@ -190,14 +193,16 @@ class Network:
         *,
         threads: int | None = None,
     ) -> dict[str, Any]:
-        """What the views are like and how far they agree, as ``manyview views --json`` prints it.
+        """Returns properties of the views and how far they agree, as ``manyview views --json`` prints.
 
-        A dict with ``nodes``, ``views`` (edges, isolated, degree, entries), ``overlap`` (for each two views the share of
-        nodes whose neighborhoods have a Jaccard coefficient above 0.5) and, with ``proximity``, ``correlation``.
+        The dict contains ``nodes``, ``views`` (edges, isolated, degree, entries), ``overlap`` (for each pair of views,
+        the share of nodes whose neighborhoods have a Jaccard coefficient above 0.5) and, with ``proximity``,
+        ``correlation``.
         """
-        _check.flag("proximity", proximity)
-        window, negative = _check.whole("window", window), _check.number("negative", negative)
-        return json.loads(self._native.summary(proximity, window, negative, isolated, threads))
+        settings = _settings.as_json({"window": window, "negative": negative, "isolated": isolated})
+        with_proximity = _check.flag("proximity", proximity)
+        threads = _check.whole_or_none("threads", threads)
+        return json.loads(self._native.summary(settings if with_proximity else None, threads))
 
     def _matrix(self, arrays: tuple[np.ndarray, np.ndarray, np.ndarray]) -> sp.csr_matrix:
         indptr, indices, data = arrays
@@ -224,21 +229,23 @@ def read_network(
     Parameters
     ----------
     network : path, list of paths, or dict of name and path
-        A folder, a ``network.toml``, edge lists (each a view), or, with ``relation``, one table for all views.
+        A folder, a ``network.toml``, edge lists (one per view), or, with ``relation``, one table with all views.
     relation, source, target, weight : str, optional
-        Columns by name or number from 1.
-    unweighted : bool
-        Every edge counts 1.
+        Columns, by name or by number from 1.
+    unweighted : bool, default False
+        Ignores weights, so that every edge counts 1.
     delimiter : {"tab", "comma", "semicolon", "space"}, optional
-        Told from the file by default.
-    header : {"auto", "yes", "no"}
-        Whether the first line names the columns.
-    directed : bool, name, or list of names
-        The views whose edges keep their directions.
-    duplicates : {"sum", "max"}
-        Several edges between the same two nodes of a view.
+        Default: inferred from the file.
+    header : {"auto", "yes", "no"}, default "auto"
+        Whether the first line is a header with the names of the columns.
+    directed : bool, name, or list of names, optional
+        The directed views.
+    duplicates : {"sum", "max"}, default "sum"
+        How several edges between the same two nodes of a view are merged.
     nodes : path, optional
-        A file with one node id a line: fixes the nodes and their order.
+        A file with one node id per line, which fixes the nodes and their order.
+    threads : int, optional
+        The number of threads; does not affect the result. Default: all cores.
     """
     options = {
         "relation": relation,
@@ -248,7 +255,7 @@ def read_network(
         "unweighted": _check.flag("unweighted", unweighted),
         "delimiter": _check.text_or_none("delimiter", delimiter),
         "header": _check.text("header", header),
-        "directed": _names_or_flag(directed),
+        "directed": names_or_flag(directed),
         "duplicates": _check.text("duplicates", duplicates),
         "nodes": None if nodes is None else os.fspath(nodes),
     }
@@ -256,9 +263,9 @@ def read_network(
     named: list[tuple[str, str | os.PathLike[str]]] | None = None
     paths: list[str | os.PathLike[str]] = []
     if isinstance(network, Mapping):
-        named = [(_check.text("view name", name), os.fspath(path)) for name, path in network.items()]
+        named = [(_check.text("view", name), os.fspath(path)) for name, path in network.items()]
         if not named:
-            raise ValueError("no views were given; give at least one")
+            raise ValueError("expected at least one view, got none")
     elif isinstance(network, str | os.PathLike):
         paths = [os.fspath(network)]
     else:
@@ -270,7 +277,7 @@ def read_network(
 def to_network(
     views: Any, *, directed: Directed = None, duplicates: str = "sum", threads: int | None = None
 ) -> Network:
-    """A network from any of the forms that ``fit`` takes."""
+    """Creates a network from any of the forms that ``fit`` accepts."""
     if isinstance(views, Network):
         return views
     how: dict[str, Any] = {"directed": directed, "threads": threads}
@@ -288,7 +295,7 @@ def to_network(
         return Network.from_graphs([views], duplicates=duplicates, **how)
     if not isinstance(views, Mapping | list | tuple):
         raise TypeError(
-            "views are a dict or list of matrices, graphs, tables or paths, a graph, a table or a path, "
+            "views: expected a dict or list of matrices, graphs, tables or paths, or a single graph, table or path, "
             f"not {type(views).__name__}"
         )
     kinds = {_kind(view) for view in (views.values() if isinstance(views, Mapping) else views)}
@@ -301,13 +308,13 @@ def to_network(
     if kinds == {"path"}:
         return read_network(views, duplicates=duplicates, **how)
     if not kinds:
-        raise ValueError("no views were given; give at least one")
+        raise ValueError("expected at least one view, got none")
     if "other" in kinds:
         others = views.values() if isinstance(views, Mapping) else views
         found = next(type(view).__name__ for view in others if _kind(view) == "other")
-        raise TypeError(f"a view is a matrix, a graph, a table or a path, not {found}")
+        raise TypeError(f"views: expected a matrix, graph, table or path per view, not {found}")
     raise TypeError(
-        f"views of different kinds ({', '.join(sorted(kinds))}) do not say which nodes are the same; use one kind"
+        f"views of different kinds ({', '.join(sorted(kinds))}) do not show which nodes are the same; use one kind"
     )
 
 
@@ -324,26 +331,26 @@ def _kind(view: Any) -> str:
 
 
 def _named(views: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
-    """Views with names: those given, or view1, view2, ..."""
+    """Returns views by name; without names they are view1, view2, and so on."""
     if not isinstance(views, Mapping):
         views = {f"view{at + 1}": view for at, view in enumerate(views)}
     if not views:
-        raise ValueError("no views were given; give at least one")
+        raise ValueError("expected at least one view, got none")
     names = {name: str(name) for name in views}
     if len(set(names.values())) < len(names):
         twice = next(text for text in names.values() if list(names.values()).count(text) > 1)
-        raise ValueError(f"two views are called {twice!r}; rename one")
+        raise ValueError(f"two views have the name {twice!r}; rename one")
     return {names[name]: view for name, view in views.items()}
 
 
-def _names_or_flag(directed: Directed) -> bool | list[str] | None:
+def names_or_flag(directed: Directed) -> bool | list[str] | None:
     if directed is None or isinstance(directed, bool):
         return directed
     return [directed] if isinstance(directed, str) else list(directed)
 
 
 def _directions(directed: Directed, names: list[str]) -> set[str] | None:
-    """The views that keep directions; None when each has its own way."""
+    """Returns the names of the directed views; None if it is not given."""
     if directed is None:
         return None
     if isinstance(directed, bool | np.bool_):

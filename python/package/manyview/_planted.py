@@ -15,11 +15,11 @@ from . import _check, _native
 class Planted:
     """A network with known communities."""
 
-    #: A symmetric matrix for each view, by name.
+    #: A symmetric matrix per view, by name.
     views: dict[str, sp.csr_matrix]
-    #: The community common to all views, for each node.
+    #: The common community of each node.
     labels: np.ndarray
-    #: Each view's own communities.
+    #: The communities that are specific to each view.
     view_labels: dict[str, np.ndarray]
 
 
@@ -35,24 +35,26 @@ def generate(
     weighted: bool = False,
     seed: int = 0,
 ) -> Planted:
-    """A network whose views share communities and have communities of their own, as ``manyview generate`` makes it.
+    """Generates a network whose views share communities and have their own, as ``manyview generate`` does.
 
     Parameters
     ----------
     nodes, views, communities : int
-    degree : float or one for each view
-        Average degree of the nodes present in a view.
-    noise : float or one for each view
-        Share of edges with random ends.
+        The numbers of nodes, views and communities.
+    degree : float or sequence with one per view
+        The average degree of the nodes that are present in a view.
+    noise : float or sequence with one per view
+        The share of edges with random ends.
     consensus : float
-        Share of the other edges that follow the common communities; the rest follow those of the view.
+        The share of the other edges that follow the common communities; the rest follow those of the view.
     absent : float
-        Share of nodes missing from each view.
+        The share of nodes missing from each view.
     skew : float
-        0: all nodes are equally busy; above: the node of rank r has activity ``r ** -skew``.
+        With 0, all nodes are equally active. Above 0, the node of rank r has activity ``r ** -skew``.
     weighted : bool
-        Whether edges have weights: exponential with mean 1, without meaning.
+        Whether edges have weights, which are exponentially distributed with mean 1 and carry no information.
     seed : int
+        The random seed.
     """
     labels, made = _native.generate(
         _check.whole("nodes", nodes),

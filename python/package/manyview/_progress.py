@@ -1,4 +1,4 @@
-"""A bar that shows how far a fit is: in a terminal and in a notebook; a log gets lines only where asked."""
+"""Progress bars for terminals and notebooks, and lines per stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDTH = 30
 
 
 def chosen(progress: bool | Callback, verbose: bool) -> Callback | None:
-    """The callback that these two parameters ask for; it has ``close`` to be called at the end."""
+    """Returns the callback for the parameters ``progress`` and ``verbose``. A :class:`Bar` must be closed at the end."""
     if callable(progress):
         return progress
     if not (progress or verbose):
@@ -20,7 +20,7 @@ def chosen(progress: bool | Callback, verbose: bool) -> Callback | None:
 
 
 class Bar:
-    """Draws itself again at each call."""
+    """A progress bar that is redrawn at each call."""
 
     def __init__(self, show_bar: bool = True, say_stages: bool = False) -> None:
         self.say_stages = say_stages
@@ -59,7 +59,7 @@ class Bar:
 def _share(now: dict[str, Any]) -> float:
     if now["phase"] == "method":
         return now["done"]
-    # Proximity takes the smaller part of most fits.
+    # The proximity takes the smaller part of most fits.
     return 0.2 * now["done"] if now["phase"] == "proximity" else 0.2 + 0.8 * now["done"]
 
 
@@ -81,10 +81,10 @@ def _finished(now: dict[str, Any]) -> str:
 
 
 def _display() -> Callable[[float, str], None] | None:
-    """A bar that a notebook shows, or None outside one."""
+    """Returns a function that draws a bar in a notebook, or None outside of one."""
     if "IPython" not in sys.modules:
         return None
-    from IPython import get_ipython  # loaded already: this asks, it does not bring it in
+    from IPython import get_ipython  # already imported
 
     if get_ipython() is None or "IPKernelApp" not in get_ipython().config:
         return None

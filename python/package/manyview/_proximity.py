@@ -21,40 +21,37 @@ def proximity(
     dtype: Any = None,
     threads: int | None = None,
 ) -> sp.csr_matrix:
-    """How near each two nodes are: ``log(max(X, 1))`` with ``X = vol / (b T) (P + ... + P^T) D^-1``.
+    """Returns the proximity matrix of a view: ``log(max(X, 1))`` with ``X = vol / (b T) (P + ... + P^T) D^-1``.
 
     Parameters
     ----------
     adjacency : sparse matrix, array of shape (n, n), graph, or any other form of one view
-        Undirected unless ``directed`` (or a networkx ``DiGraph``): ``A + A.T`` is used, which is the same for a
-        symmetric ``A``, since only ratios of weights count.
+        Undirected unless ``directed`` (or a networkx ``DiGraph``): ``A + A.T`` is used, which gives the same result for a
+        symmetric ``A``, because only ratios of weights matter.
     window : int, default 5
-        Steps of a random walk that count as near, T.
+        T, the number of steps of a random walk within which two nodes count as near.
     negative : float, default 1
-        Pairs that meet less than this many times as often as chance are dropped, b.
+        b, the number of negative samples. Pairs that meet less than b times as often as by chance are dropped.
     isolated : {"zero", "loop"}, default "zero"
-        What a node without edges looks like.
+        How a node without edges is represented.
     directed : bool, optional
-        Whether directions count.
+        Whether edges have directions.
     dtype : float32 or float64, optional
-        By default that of a floating-point ``adjacency``, else float64.
+        Default: float32 for a float32 ``adjacency``, else float64.
     threads : int, optional
-        All cores by default. Does not change the result.
+        The number of threads; does not affect the result. Default: all cores.
 
     Returns
     -------
     scipy.sparse.csr_matrix of shape (n, n)
     """
-    window = _check.whole("window", window)
-    negative = _check.number("negative", negative)
-    isolated = _check.text("isolated", isolated)
     threads = _check.whole_or_none("threads", threads)
     kind = np.dtype(dtype if dtype is not None else getattr(adjacency, "dtype", np.float64))
     if kind != np.float32 and dtype is None:
         kind = np.dtype(np.float64)
     if kind not in (np.float32, np.float64):
-        raise ValueError(f"dtype = {kind} is not one of float32, float64")
+        raise ValueError(f"dtype={kind}: expected float32 or float64")
     network = to_network(adjacency, directed=directed, threads=threads)
     if len(network.views) != 1:
-        raise ValueError(f"proximity takes one view, got {len(network.views)}; call it for each")
+        raise ValueError(f"expected one view, got {len(network.views)}; call proximity for each")
     return network.proximity(network.views[0], window, negative, isolated, dtype=kind, threads=threads)

@@ -1,4 +1,4 @@
-"""Edge tables of pandas, polars and pyarrow as views. None of them is imported here: a table brings its own."""
+"""Edge tables of pandas, polars and pyarrow as views. This module imports none of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_table(thing: Any) -> bool:
 def split(
     table: Any, source: str, target: str, relation: str | None, weight: str | None
 ) -> tuple[np.ndarray, list[ViewArrays]]:
-    """The views of one table, told apart by its column ``relation``."""
+    """Returns the ids and the views of one table, whose column ``relation`` names the view of an edge."""
     (ends,), ids = _index_ends([_ends(table, source, target)])
     weights = _weights(table, weight, "the table")
     kinds = _optional(table, relation, "relation")
@@ -32,7 +32,7 @@ def split(
 def views(
     tables: Mapping[str, Any], source: str, target: str, weight: str | None
 ) -> tuple[np.ndarray, list[ViewArrays]]:
-    """A view for each table."""
+    """Returns the ids, and one view per table."""
     ends, ids = _index_ends([_ends(table, source, target) for table in tables.values()])
     found = [
         ViewArrays(name, False, *sides, _weights(table, weight, f"view {name!r}"))
@@ -48,7 +48,7 @@ def _ends(table: Any, source: str, target: str) -> tuple[np.ndarray, np.ndarray]
 def _index_ends(
     ends: list[tuple[np.ndarray, np.ndarray]],
 ) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
-    """Numbers ids in the order in which a reader of the lines meets them, as the command line does."""
+    """Numbers ids in order of first appearance, line by line, as the command line does."""
     together = []
     for sources, targets in ends:
         numbers = sources.dtype.kind in "iub" and targets.dtype.kind in "iub"
@@ -70,7 +70,7 @@ def _weights(table: Any, weight: str | None, what: str) -> np.ndarray | None:
 
 
 def _optional(table: Any, name: str | None, usual: str) -> np.ndarray | None:
-    """The column of that name; without a name, the one of the usual name if there is one."""
+    """Returns the column with this name; without a name, the one with the usual name if it exists."""
     if name is None and usual not in _names(table):
         return None
     return _column(table, usual if name is None else name, usual)
@@ -81,7 +81,7 @@ def _column(table: Any, name: str, parameter: str) -> np.ndarray:
     if name not in names:
         told = ", ".join(map(str, names))
         raise ValueError(
-            f"the table has no column {name!r}, only {told}; name it by Network.from_table(..., {parameter}=...)"
+            f"the table has no column {name!r}; its columns are {told}; use Network.from_table(..., {parameter}=...)"
         )
     column = table.column(name) if hasattr(table, "column_names") else table[name]
     return np.asarray(column.to_numpy())

@@ -1,9 +1,9 @@
-"""What the library has to say without failing."""
+"""Categories of warnings."""
 
 
 class ManyviewWarning(UserWarning):
-    """Something a person should read about a result."""
+    """Something that a user should know about a result."""
 
 
 class ConvergenceWarning(ManyviewWarning):
-    """A stage used all its iterations; the result is usable, more iterations may improve it."""
+    """A factorization reached the maximum number of iterations. The result is usable; more iterations may improve it."""

@@ -1,23 +1,21 @@
-"""How good vectors are: the functions of ``manyview evaluate``, with its names, defaults, splits and numbers.
+"""Evaluation of vectors: the functions of ``manyview evaluate``, with the same names, defaults, splits and scores.
 
-Each returns a plain dict with the fields that the command line prints with ``--json``.
+Each function returns a dict with the fields that the command line prints with ``--json``.
 """
 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import _check, _labels, _native
-from ._embed import Embedding, as_json, mnmf_with
+from . import _check, _fit, _labels, _native, _settings
+from ._embedding import Embedding
 from ._model import MNMF
 from ._network import Directed, to_network
-from ._warnings import ManyviewWarning
 
 __all__ = ["classify", "cluster", "links"]
 
@@ -36,34 +34,42 @@ def classify(
     seed: int = 0,
     threads: int | None = None,
 ) -> dict[str, Any]:
-    """Logistic regression on a share of the labeled nodes, F1 on the others.
+    """Logistic regression on a fraction of the labeled nodes, F1 on the others.
 
     Parameters
     ----------
     z : MNMF, Embedding, DataFrame or array of shape (n, dim)
         A fitted model, the result of :func:`manyview.embed`, or vectors of any origin. The index of a pandas
-        ``DataFrame`` has the ids of its nodes.
+        ``DataFrame`` contains the node ids.
     labels : sequence of n labels, dict of node and label, pandas Series, matrix, or path to a label file
-        A label may also be a set or list of labels. None or NaN: the node has none and is left out.
+        A label may also be a set or list of labels. None and NaN mean that a node has no label; it is ignored.
 
-        - A sequence or array is taken in the order of rows.
-        - A dict is looked up by the ids of the nodes. Nodes that it lacks have no label; ids that are no nodes are
-          counted as ``unknown``.
-        - A pandas ``Series`` is looked up by its index, as a dict, where ``z`` knows the ids of its nodes. It is taken
-          in the order of rows where nobody knows better: ``z`` is an array without ``nodes``, or the index is the one
-          that pandas gives by default (0 to n - 1).
-        - An array or sparse matrix of 0 and 1 has a column for each label, as scikit-learn has it for several labels a
-          node: labels are the columns' numbers, or, of a ``DataFrame``, their names. A row of 0 has no label.
+        - A sequence or array is in row order.
+        - A dict is assigned by node id. Nodes that are missing have no label; ids that are not nodes are counted as
+          ``unknown``.
+        - A pandas ``Series`` is assigned by its index, like a dict, if ``z`` has node ids. It is in row order if ``z``
+          is an array without ``nodes``, or if the index is pandas' default (0 to n - 1).
+        - An array or sparse matrix of 0 and 1 has one column per label, as in scikit-learn's multilabel ``y``. Labels
+          are the column numbers or, for a ``DataFrame``, the column names. A row of zeros has no label.
     nodes : sequence of n ids, optional
-        Of the rows of an array. Splits follow from ids, so that methods whose rows are ordered otherwise face the same.
+        The ids of the rows of an array. Splits depend on the ids, so that methods with different row orders are
+        evaluated on the same splits.
     train : float or sequence of float
-        Shares of the labeled nodes that train.
+        The fractions of the labeled nodes to train on.
     repeats : int
-        Splits for each share.
+        The number of splits per fraction.
     c : float or "auto"
-        Weight of the losses against the penalty; "auto" chooses it by cross-validation within the training nodes.
-    l2norm, standardize : bool
-        Scale vectors to length 1; bring columns to mean 0 and variance 1 on the training nodes.
+        The weight C of the loss relative to the penalty; "auto" selects it by cross-validation on the training nodes.
+    l2norm : bool
+        Scales each vector to length 1 first.
+    standardize : bool
+        Scales each column to mean 0 and variance 1 on the training nodes.
+    max_iter : int
+        The maximum number of iterations per fit.
+    seed : int
+        The random seed of the splits.
+    threads : int, optional
+        The number of threads; does not affect the result. Default: all cores.
     """
     vectors, ids, sets = _together(z, labels, nodes)
     shares = list(train) if isinstance(train, Iterable) and not isinstance(train, str) else [train]
@@ -95,10 +101,10 @@ def cluster(
     seed: int = 0,
     threads: int | None = None,
 ) -> dict[str, Any]:
-    """k-means on the labeled nodes, and how well its clusters agree with the labels: NMI and AMI.
+    """k-means on the labeled nodes, and the agreement of its clusters with the labels: NMI and AMI.
 
-    ``z``, ``labels`` and ``nodes`` are those of :func:`classify`, with one label a node and two classes at least; ``k``
-    is the number of labels by default.
+    ``z``, ``labels`` and ``nodes`` are those of :func:`classify`, with one label per node and at least two classes. By
+    default, ``k`` is the number of labels.
     """
     vectors, ids, sets = _together(z, labels, nodes)
     given = {
@@ -129,50 +135,44 @@ def links(
     duplicates: str = "sum",
     **settings: Any,
 ) -> dict[str, Any]:
-    """Hides a share of the edges of a view (``of``, or all), embeds the rest, and scores hidden edges against others.
+    """Hides a share of the edges of a view (``of``, or all), embeds the rest, and scores hidden edges against non-edges.
 
-    ``views`` is anything that ``fit`` takes. ``method``, ``preset``, ``directed``, ``duplicates`` and the settings of
-    the method, its seed too, are those of :func:`manyview.embed`; a ``model`` has all these itself and stays unfitted.
+    ``views`` is anything that ``fit`` accepts. ``method``, ``preset``, ``directed``, ``duplicates`` and the settings of
+    the method, including its seed, are those of :func:`manyview.embed`. A ``model`` has all of these; it is not fitted.
     """
-    around: dict[str, Any] = {"directed": directed, "duplicates": duplicates}
     if model is not None:
-        _check_alone(model, {**settings, "method": method, "preset": preset, **around})
-    elif method == "mnmf":
-        model = mnmf_with(preset, settings, around)
-    chosen: dict[str, Any] | tuple[str, str, str]
-    if model is not None:
-        around = {"directed": model.directed, "duplicates": model.duplicates}
-        chosen, threads = model._checked(), model.threads
+        others = {"method": method, "preset": preset, "directed": directed, "duplicates": duplicates}
+        _check_alone(model, {**settings, **others})
+        given, directed, duplicates = model._model(), model.directed, model.duplicates
     else:
-        method, preset = _check.text("method", method), _check.text("preset", preset)
-        chosen, threads = (method, preset, as_json(settings)), settings.get("threads")
-    network = to_network(views, **around, threads=_check.whole_or_none("threads", threads))
+        given = _settings.model(method, preset, settings)
+    threads = json.loads(_native.resolve(given))["threads"]
+    network = to_network(views, directed=directed, duplicates=duplicates, threads=threads)
     found, told = _native.links(
         network._native,
-        chosen,
+        given,
         _check.text_or_none("of", of),
         _check.number("hide", hide),
         _check.whole("repeats", repeats),
         _check.text("score", score),
         None,
     )
-    for sentence in told:
-        warnings.warn(sentence, ManyviewWarning, stacklevel=2)
+    _fit.warn(told, stacklevel=3)
     return json.loads(found)
 
 
 def _check_alone(model: Any, given: dict[str, Any]) -> None:
-    """Refuses what a model says already."""
+    """Refuses settings next to a model."""
     if not isinstance(model, MNMF):
-        raise _check.InvalidParameter(f"model = {model!r} is no MNMF; other methods are chosen by method=")
+        raise _check.InvalidParameter(f"model={model!r}: expected an MNMF; choose other methods by method=")
     defaults = {"method": "mnmf", "preset": "default", "directed": None, "duplicates": "sum"}
     for name, value in given.items():
         if name not in defaults or value != defaults[name]:
-            raise ValueError(f"{name}: the model has settings of its own; leave it out, or leave out the model")
+            raise ValueError(f"{name}: the model has its own settings; leave out {name} or the model")
 
 
 def _together(z: Any, labels: Any, nodes: Sequence[Any] | None) -> tuple[np.ndarray, list[str], _labels.Given]:
-    """Vectors, ids as text, and the label file or a list of labels for each row."""
+    """Returns the vectors, the ids as text, and the label file or the labels of each row."""
     if isinstance(z, MNMF):
         z._check_fitted()
         z, nodes = z.embedding_, z.nodes_ if nodes is None else nodes
@@ -183,13 +183,13 @@ def _together(z: Any, labels: Any, nodes: Sequence[Any] | None) -> tuple[np.ndar
     vectors = _vectors(z)
     rows = list(range(len(vectors))) if nodes is None else _labels.plain(nodes)
     if len(rows) != len(vectors):
-        raise ValueError(f"{len(rows)} node ids were given for {len(vectors)} vectors")
+        raise ValueError(f"got {len(rows)} node ids for {len(vectors)} vectors")
     return vectors, [str(node) for node in rows], _labels.of_nodes(labels, rows, known=nodes is not None)
 
 
 def _vectors(z: Any) -> np.ndarray:
     if sp.issparse(z):
-        raise ValueError("z is a sparse matrix; vectors are rows of a dense array: give z.toarray()")
+        raise ValueError("z is a sparse matrix; expected a dense array: use z.toarray()")
     try:
         given = np.asarray(z)
         if given.dtype.kind not in "biufO" or given.ndim == 0:
@@ -198,9 +198,9 @@ def _vectors(z: Any) -> np.ndarray:
     except (TypeError, ValueError):
         found = type(z).__name__
         raise _check.InvalidParameter(
-            f"z is of type {found} and no array of numbers; give a fitted MNMF, an Embedding, or an array with a row "
-            "for each node (a folder is read by Embedding.load)"
+            f"z has type {found}; expected a fitted MNMF, an Embedding, or an array of numbers with one row per node "
+            "(Embedding.load reads a folder)"
         ) from None
     if vectors.ndim != 2:
-        raise ValueError(f"z has {vectors.ndim} dimensions; vectors are rows of an array with 2")
+        raise ValueError(f"z has {vectors.ndim} dimensions; expected 2")
     return vectors

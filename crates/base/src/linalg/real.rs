@@ -57,15 +57,16 @@ pub trait Real:
     /// Converts without loss.
     fn to_f64(self) -> f64;
 
-    /// Returns the natural logarithm, with the same bits on every machine (which the library of the system does not
-    /// guarantee).
+    /// Returns the natural logarithm, computed by `libm` and not by the library of the system, whose last bits differ
+    /// between machines.
     fn ln(self) -> Self;
 
     /// Returns the square root, correctly rounded.
     fn sqrt(self) -> Self;
 
-    /// Returns the exponential, with the same bits on every machine. In `f32` it is within two units in the last
-    /// place from -87 to 88, constant beyond, and free of branches, so that loops over it are vectorized.
+    /// Returns the exponential, computed without the library of the system, like the logarithm. In `f32` it is within
+    /// two units in the last place from -87 to 88, constant beyond, and free of branches, so that loops over it are
+    /// vectorized.
     fn exp(self) -> Self;
 
     /// Returns these numbers with their type.

@@ -1,4 +1,4 @@
-//! `manyview evaluate`: what is to be measured, and how.
+//! The arguments of `manyview evaluate`.
 
 use std::path::PathBuf;
 
@@ -16,43 +16,43 @@ pub(crate) struct EvaluateArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvaluateTask {
-    /// Classify nodes by their vectors: train on a share of the labeled nodes, test on the others
+    /// Train a classifier on a share of the labeled nodes and test it on the rest
     Classify(ClassifyArgs),
-    /// Cluster nodes by their vectors and compare the clusters with labels
+    /// Cluster the vectors and compare the clusters with labels
     Cluster(ClusterArgs),
-    /// Hide edges, embed the rest, and see whether hidden edges score higher than pairs that are none
+    /// Hide edges, embed the rest, and score the hidden edges against non-edges
     Links(Box<LinksArgs>),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Logistic regression with an L2 penalty and a free intercept: a softmax over the classes when nodes have one label, one
-classifier for each label when some have several. Prints mean and standard deviation over the repeats. With several labels
-there are two rules: by threshold (chance above one half) and, marked `known`, as many labels as the node truly has.
-Splits depend on seed and node ids alone, so every method gets the same.
+Logistic regression with an L2 penalty and an unpenalized intercept: softmax over the classes if nodes have one label, \
+one classifier per label if some have several. Prints the mean and standard deviation over the repeats. With several \
+labels per node, there are two decision rules: probability above one half and, marked `known`, as many labels as the \
+node has. Splits depend on the seed and the node ids only, so all methods get the same splits.
 
 Example:  manyview evaluate classify result --labels labels.tsv --c auto")]
 pub(crate) struct ClassifyArgs {
     #[command(flatten)]
     pub(crate) input: VectorArgs,
-    /// Shares of the labeled nodes that train, comma-separated
+    /// Shares of the labeled nodes used for training (comma-separated)
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "0.3,0.5,0.7")]
     pub(crate) train: Vec<f64>,
-    /// Splits for each share
+    /// Number of splits per share
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole)]
     pub(crate) repeats: usize,
-    /// Weight C of the losses against the penalty; `auto` chooses from 0.01 to 100 by cross-validation within the
+    /// Weight C of the loss relative to the penalty; `auto`: selected from 0.01 to 100 by cross-validation on the
     /// training nodes, which is fair to methods whose vectors differ in scale
     #[arg(long, value_name = "X|auto", default_value = "1", value_parser = cost)]
     pub(crate) c: Cost,
-    /// At most so many iterations a fit
+    /// Maximum number of iterations per fit
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole)]
     pub(crate) max_iter: usize,
     #[command(flatten)]
     pub(crate) prepare: PrepareArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Write what was said of every tested node, one JSON object a line
+    /// Write the predictions for the test nodes, one JSON object per line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) predictions: Option<PathBuf>,
     #[command(flatten)]
@@ -61,33 +61,33 @@ pub(crate) struct ClassifyArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-k-means on the labeled nodes, each repeat the best of several restarts. NMI and AMI (adjusted for chance) are 1 when
-clusters equal labels; AMI is 0 on average when they have nothing in common.
+k-means on the labeled nodes; each repeat is the best of several restarts. NMI and AMI (adjusted for chance) are 1 if \
+clusters and labels are the same; AMI is 0 on average if they are unrelated.
 
 Example:  manyview evaluate cluster result --labels labels.tsv")]
 pub(crate) struct ClusterArgs {
     #[command(flatten)]
     pub(crate) input: VectorArgs,
-    /// Clusters [default: the number of labels]
+    /// Number of clusters [default: the number of labels]
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) k: Option<usize>,
-    /// Runs of k-means with restarts
+    /// Number of runs of k-means
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole)]
     pub(crate) repeats: usize,
-    /// Starts of each, of which the best counts
+    /// Number of starts per run, of which the best is used
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole)]
     pub(crate) restarts: usize,
-    /// At most so many iterations a start
+    /// Maximum number of iterations per start
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = whole)]
     pub(crate) max_iter: usize,
-    /// Average of the two entropies that the mutual information is divided by
+    /// Average of the two entropies in the denominator of NMI and AMI
     #[arg(long, value_name = "HOW", default_value = "arithmetic", value_parser = averages())]
     pub(crate) average: Average,
     #[command(flatten)]
     pub(crate) prepare: PrepareArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Write the cluster of every node, tab-separated: node, label, cluster in each repeat
+    /// Write the clusters of the nodes, tab-separated: node, label, cluster in each repeat
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) assignments: Option<PathBuf>,
     #[command(flatten)]
@@ -96,8 +96,8 @@ pub(crate) struct ClusterArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-No node loses its last edge in a view. When edges of all views are hidden, a pair is hidden in every view that has it.
-As many non-edges are drawn as edges are hidden, between nodes that have edges in the view.
+No node loses its last edge in a view. Without --of, a hidden pair is hidden in every view that contains it. The number \
+of non-edges is that of the hidden edges; they are drawn between nodes that have edges in the view.
 
 Example:  manyview evaluate links folder-of-edge-lists --dim 128 --hide 0.3")]
 pub(crate) struct LinksArgs {
@@ -114,26 +114,26 @@ pub(crate) struct LinksArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measure")]
 pub(crate) struct MeasureArgs {
-    /// Hide edges of this view only; the others stay whole [default: all views]
+    /// View whose edges are hidden; the other views stay complete [default: all views]
     #[arg(long, value_name = "VIEW")]
     pub(crate) of: Option<String>,
-    /// Share of the edges that is hidden
+    /// Share of the edges to hide
     #[arg(long, value_name = "X", default_value_t = 0.2)]
     pub(crate) hide: f64,
-    /// How often edges are hidden and the rest embedded
+    /// Number of times edges are hidden and the rest is embedded
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole)]
     pub(crate) repeats: usize,
-    /// Score of a pair of vectors
+    /// Score of a pair of nodes
     #[arg(long, value_name = "HOW", default_value = "cosine", value_parser = scores())]
     pub(crate) score: LinkScore,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct VectorArgs {
-    /// Folder with embedding.npy and nodes.txt, as `manyview embed` writes them
+    /// Folder with embedding.npy and nodes.txt, such as the output of manyview embed
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
-    /// Labels: a node and its label on each line, separated by a tab or comma; several labels in several columns or
+    /// Label file: a node and its label per line, separated by a tab or comma; several labels in several columns or
     /// on several lines
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: PathBuf,
@@ -141,20 +141,20 @@ pub(crate) struct VectorArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PrepareArgs {
-    /// Scale every vector to length 1 first
+    /// Scale each vector to length 1
     #[arg(long)]
     pub(crate) l2norm: bool,
-    /// Bring every column to mean 0 and variance 1 (over the training nodes when classifying)
-    #[arg(long)]
+    /// Scale each column to mean 0 and variance 1 (classify: measured on the training nodes)
+    #[arg(long, alias = "standardise")]
     pub(crate) standardize: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// All random numbers follow from it
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Threads [default: all cores]; does not change the result
+    /// Number of threads; does not affect the result [default: all cores]
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,
 }
@@ -165,13 +165,13 @@ pub(crate) struct PrintArgs {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print nothing but the result and errors
+    /// Print the result and errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
 impl ClassifyArgs {
-    /// What was asked for.
+    /// Returns the settings.
     pub(crate) fn settings(&self) -> ClassifySettings {
         ClassifySettings {
             train: self.train.clone(),
@@ -187,7 +187,7 @@ impl ClassifyArgs {
 }
 
 impl ClusterArgs {
-    /// What was asked for.
+    /// Returns the settings.
     pub(crate) fn settings(&self) -> ClusterSettings {
         ClusterSettings {
             k: self.k,
@@ -203,7 +203,7 @@ impl ClusterArgs {
 }
 
 impl LinksArgs {
-    /// What was asked for; the seed is that of the model.
+    /// Returns the settings, with the seed of the model.
     pub(crate) fn settings(&self, seed: u64) -> LinkSettings {
         let MeasureArgs { of, hide, repeats, score } = &self.measure;
         LinkSettings { view: of.clone(), hide: *hide, repeats: *repeats, seed, score: *score }
@@ -216,17 +216,17 @@ fn cost(text: &str) -> Result<Cost, String> {
 
 fn averages() -> impl clap::builder::TypedValueParser<Value = Average> {
     choice([
-        ("arithmetic", "half their sum; scikit-learn's", Average::Arithmetic),
-        ("geometric", "the root of their product", Average::Geometric),
-        ("min", "the smaller", Average::Min),
-        ("max", "the larger", Average::Max),
+        ("arithmetic", "arithmetic mean, as in scikit-learn", Average::Arithmetic),
+        ("geometric", "geometric mean", Average::Geometric),
+        ("min", "minimum", Average::Min),
+        ("max", "maximum", Average::Max),
     ])
 }
 
 fn scores() -> impl clap::builder::TypedValueParser<Value = LinkScore> {
     choice([
-        ("cosine", "the cosine of their angle", LinkScore::Cosine),
-        ("dot", "their inner product", LinkScore::Dot),
+        ("cosine", "cosine of the two vectors", LinkScore::Cosine),
+        ("dot", "inner product of the two vectors", LinkScore::Dot),
     ])
 }
 
@@ -239,12 +239,12 @@ mod tests {
 
     fn task(words: &[&str]) -> EvaluateTask {
         let cli = Cli::parse_from([&["manyview", "evaluate"], words].concat());
-        let Command::Evaluate(args) = cli.command else { panic!("evaluate was asked for") };
+        let Command::Evaluate(args) = cli.command else { panic!("the command is evaluate") };
         args.task
     }
 
     #[test]
-    fn nothing_typed_is_the_librarys_default() {
+    fn the_defaults_are_those_of_the_library() {
         let EvaluateTask::Classify(args) = task(&["classify", "x", "--labels", "y"]) else { panic!() };
         assert_eq!(args.settings(), ClassifySettings::default());
         let EvaluateTask::Cluster(args) = task(&["cluster", "x", "--labels", "y"]) else { panic!() };

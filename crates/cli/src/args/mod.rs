@@ -1,5 +1,5 @@
-//! The command line as typed. Each struct becomes a type of the library in one step, and options for settings are made
-//! from the library's own declarations, so that a default is written in one place only: the library.
+//! The arguments of all commands. Each struct converts to a type of the library. The options for settings are generated
+//! from the library's declarations, so a default is defined in one place only: the library.
 
 mod compare;
 mod evaluate;
@@ -14,13 +14,13 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use compare::{CompareArgs, Metapaths, Sweep};
+pub(crate) use compare::CompareArgs;
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
 pub(crate) use inspect::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
 
-/// One vector per node from a network whose nodes are linked in several ways.
+/// Compute one vector per node of a network with several kinds of edges
 #[derive(Debug, Parser)]
 #[command(
     name = "manyview",
@@ -30,10 +30,10 @@ pub(crate) use network::NetworkArgs;
     arg_required_else_help = true
 )]
 #[command(after_help = "\
-Start with:   manyview demo
+First steps:  manyview demo
 Your data:    manyview embed --view calls=calls.tsv --view mail=mail.csv -o result
 Then:         manyview report result, and open result/report.html
-In Python:    numpy.load(\"result/embedding.npy\"), one row for each line of result/nodes.txt")]
+In Python:    numpy.load(\"result/embedding.npy\"), one row per line of result/nodes.txt")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -41,29 +41,29 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Embed a network: edge tables in, one vector per node out
+    /// Compute one vector per node
     Embed(Box<EmbedArgs>),
-    /// Write each view's proximity matrix as a file that scipy.sparse.load_npz opens
+    /// Write the proximity matrix of each view, for scipy.sparse.load_npz
     Proximity(ProximityArgs),
-    /// Say what the views of a network are like, and how far they agree
+    /// Describe the views of a network and how far they agree
     Views(ViewsArgs),
-    /// Write a page to look at a result with: a map of the nodes, stages, views, settings
+    /// Write a result as an HTML page: map of the nodes, stages, views and settings
     Report(ReportArgs),
-    /// Say which stages and views a vector, or the similarity of two nodes, comes from
+    /// Show which stages and views a vector, or the similarity of two nodes, comes from
     Explain(ExplainArgs),
-    /// List the nodes nearest to one, by cosine
+    /// List the nearest nodes of a node, by cosine
     Neighbors(NeighborsArgs),
-    /// Measure how good vectors are: by classification, clustering or link prediction
+    /// Score vectors by classification, clustering or link prediction
     Evaluate(Box<EvaluateArgs>),
-    /// Compare methods on one network: all embed it, all are measured on the same splits
+    /// Compare methods on one network, scored on the same splits
     Compare(Box<CompareArgs>),
-    /// Make a network with planted communities, for trials, tests and benchmarks
+    /// Generate a network with planted communities
     Generate(GenerateArgs),
-    /// Embed the built-in digits network: 2,000 handwritten digits, 6 views
+    /// Embed the built-in digits network (2,000 handwritten digits, 6 views), score it and write a report
     Demo(Box<DemoArgs>),
-    /// List the methods, or the settings of one
+    /// List the methods, or the settings of one method
     Methods(MethodsArgs),
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions(CompletionArgs),
 }
 
@@ -74,21 +74,21 @@ pub(crate) struct EmbedArgs {
     pub(crate) network: NetworkArgs,
     #[command(flatten)]
     pub(crate) output: EmbedOutputArgs,
-    /// Write the vectors in these forms too (comma-separated)
+    /// Also write the vectors in these formats (comma-separated)
     #[arg(long, value_name = "FORMAT", value_delimiter = ',', value_parser = formats(), help_heading = "Output")]
     pub(crate) format: Vec<manyview::io::Format>,
-    /// Print what would be done (stages, expected entries, memory and time) and end; nothing is written
+    /// Print the expected entries, memory, stages and time, and exit without writing anything
     #[arg(long, help_heading = "Output")]
     pub(crate) plan: bool,
-    /// Refuse before the work starts when it would take more memory, such as 8G or 500M [default: what this
-    /// machine, or this container, has available]
+    /// Maximum memory, such as 8G or 500M; exit with an error if the estimate exceeds it [default: the available
+    /// memory]
     #[arg(long, value_name = "SIZE", value_parser = size::size, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
     #[command(flatten)]
     pub(crate) checkpoint: CheckpointArgs,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Embed this view alone
+    /// Embed this view only
     #[arg(long, value_name = "NAME", help_heading = "Network")]
     pub(crate) view_only: Option<String>,
     /// Labels of training nodes, for mve with --attention yes
@@ -105,81 +105,81 @@ Examples:
   manyview embed folder-of-edge-lists --plan
   manyview embed folder-of-edge-lists -o result --method deepwalk --view-only mail
 
-Writes DIR/embedding.npy (nodes x dim, float32), DIR/nodes.txt (one id a line, row order) and DIR/run.json
-(settings, stages, view weights, timings). The same command gives the same bytes, for any number of threads.";
+Writes DIR/embedding.npy (nodes x dim, float32), DIR/nodes.txt (one id per line, in row order) and DIR/run.json \
+(settings, stages, view weights, times). The same command gives the same bytes for any number of threads.";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct CheckpointArgs {
-    /// Go on with an interrupted run: its finished stages are in DIR/checkpoint; the result has the same bytes
+    /// Continue an interrupted run from the finished stages in DIR/checkpoint; the result is the same
     #[arg(long, conflicts_with_all = ["force", "no_checkpoint"])]
     pub(crate) resume: bool,
-    /// Leave the finished stages in DIR/checkpoint when the run is done
+    /// Keep the finished stages in DIR/checkpoint after the run
     #[arg(long, conflicts_with = "no_checkpoint")]
     pub(crate) keep_checkpoint: bool,
-    /// Do not keep finished stages while the run goes on
+    /// Do not save finished stages during the run
     #[arg(long)]
     pub(crate) no_checkpoint: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ProximityArgs {
+    /// Number of threads; does not affect the result [default: all cores]
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub(crate) threads: Option<usize>,
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    #[command(flatten)]
     pub(crate) proximity: settings::ProximitySettings,
-    /// Threads [default: all cores]; does not change the result
-    #[arg(long, value_name = "N", value_parser = whole)]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each edge is random with probability NOISE; else both ends are of one community: with probability CONSENSUS of the
-communities that all views share (labels.tsv), else of a partition of this view's own (labels_VIEW.tsv).")]
+An edge connects two random nodes with probability NOISE, otherwise two nodes of the same community: with probability \
+CONSENSUS a community common to all views (labels.tsv), otherwise one of the view itself (labels_VIEW.tsv).")]
 pub(crate) struct GenerateArgs {
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    /// Nodes
+    /// Number of nodes
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole)]
     pub(crate) nodes: usize,
-    /// Views
+    /// Number of views
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole)]
     pub(crate) views: usize,
-    /// Communities of each partition
+    /// Number of communities, of all views together and of each view
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole)]
     pub(crate) communities: usize,
-    /// Average degree; one for all views, or one for each (comma-separated)
+    /// Average degree: one value, or one per view (comma-separated)
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "10")]
     pub(crate) degree: Vec<f64>,
-    /// Share of random edges; one for all views, or one for each (comma-separated)
+    /// Share of random edges: one value, or one per view (comma-separated)
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "0.1")]
     pub(crate) noise: Vec<f64>,
-    /// Share of the other edges that follow the communities common to all views
+    /// Share of the other edges that follow the common communities
     #[arg(long, value_name = "X", default_value_t = 0.5)]
     pub(crate) consensus: f64,
-    /// Share of nodes missing from each view
+    /// Share of the nodes that are missing from each view
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub(crate) absent: f64,
-    /// How unequal the nodes' degrees are: 0 for alike, 1 for a few hubs
+    /// Skew of the degrees, from 0 (all similar) to 1 (a few hubs)
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub(crate) skew: f64,
-    /// Give the edges random weights
+    /// Random edge weights
     #[arg(long)]
     pub(crate) weighted: bool,
-    /// All random numbers follow from it
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Folder for the result; an earlier result there is replaced
+    /// Output folder; an existing result is overwritten
     #[arg(short, long, value_name = "DIR", default_value = "manyview-demo")]
     pub(crate) output: PathBuf,
-    /// Print nothing but errors
+    /// Print errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
     #[command(flatten)]
@@ -190,14 +190,14 @@ pub(crate) struct DemoArgs {
 #[command(after_help = "\
 Example:  manyview completions bash > ~/.local/share/bash-completion/completions/manyview")]
 pub(crate) struct CompletionArgs {
-    /// The shell
+    /// Shell
     pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:  manyview methods mve")]
 pub(crate) struct MethodsArgs {
-    /// Show the settings of this method, with their defaults
+    /// Method whose settings to list
     #[arg(value_name = "NAME", value_parser = methods())]
     pub(crate) method: Option<manyview::Method>,
     /// Print JSON
@@ -208,13 +208,13 @@ pub(crate) struct MethodsArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct EmbedOutputArgs {
-    /// Folder for the result; made when it does not exist; not needed with --plan
+    /// Output folder, created if it does not exist; not needed with --plan
     #[arg(short, long, value_name = "DIR", required_unless_present = "plan")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace an earlier result in that folder
+    /// Overwrite an existing result
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print nothing but errors (and the plan, with --plan)
+    /// Print errors only (with --plan: the plan and errors)
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
@@ -222,21 +222,21 @@ pub(crate) struct EmbedOutputArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Folder for the result; made when it does not exist
+    /// Output folder, created if it does not exist
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// Replace an earlier result in that folder
+    /// Overwrite an existing result
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print nothing but errors
+    /// Print errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
 impl Cli {
-    /// What was typed, or an exit with a word on what is wrong with it.
+    /// Parses the command line; prints a message and exits if it is invalid.
     pub(crate) fn read() -> Self {
-        // `--gamma -1` is a wrong number and not an unknown option.
+        // `--gamma -1` is an invalid number, not an unknown option.
         fn numbers(command: clap::Command) -> clap::Command {
             let takes_number = |arg: Arg| {
                 let takes_value = arg.get_action().takes_values() && !arg.is_positional();
@@ -244,10 +244,11 @@ impl Cli {
             };
             command.mut_args(takes_number).mut_subcommands(numbers)
         }
-        // The demo runs MNMF; settings of other methods would only be refused.
+        // The demo runs MNMF only.
         let unless_other = |arg: Arg| {
             let other = arg.get_id() == "method" || arg.get_help_heading() == Some(settings::OTHERS);
-            arg.hide(other)
+            let hidden = other || arg.is_hide_set();
+            arg.hide(hidden)
         };
         let command = numbers(Cli::command()).mut_subcommand("demo", |demo| demo.mut_args(unless_other));
         let typed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
@@ -258,12 +259,12 @@ impl Cli {
     }
 }
 
-/// A parser for numbers of things; the standard library's "invalid digit found in string" helps nobody.
+/// Parses a number of things; the standard library's message is "invalid digit found in string".
 fn whole(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "expected a whole number")
 }
 
-/// A parser for one of several names, each with its help.
+/// Returns a parser for one of several names, each with its help.
 fn choice<T: Clone + Send + Sync + 'static>(
     choices: impl IntoIterator<Item = (&'static str, &'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {
@@ -284,7 +285,7 @@ fn formats() -> impl TypedValueParser<Value = manyview::io::Format> {
     choice([
         ("tsv", "tab-separated, with a header", Tsv),
         ("csv", "comma-separated, with a header", Csv),
-        ("word2vec", "word2vec's text form, as gensim reads it", Word2vec),
+        ("word2vec", "text format of word2vec, which gensim reads", Word2vec),
     ])
 }
 
@@ -300,7 +301,7 @@ mod tests {
     #[test]
     fn generate_has_the_librarys_defaults() {
         let cli = Cli::parse_from(["manyview", "generate", "-o", "x"]);
-        let Command::Generate(args) = cli.command else { panic!("generate was asked for") };
+        let Command::Generate(args) = cli.command else { panic!("the command is generate") };
         assert_eq!(args.planted(), manyview::generate::Planted::default());
     }
 }

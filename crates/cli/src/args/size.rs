@@ -1,6 +1,6 @@
-//! Sizes of memory as people type them.
+//! Parses sizes of memory.
 
-/// Reads `8G`, `500M`, `1.5 GB`, `2GiB`: thousands, or with an `i` 1,024s.
+/// Parses `8G`, `500M`, `1.5 GB`, `2GiB`: powers of 1,000, or of 1,024 with an `i`.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let typed = text.trim();
     let at = typed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(typed.len());
@@ -8,7 +8,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     let hint = "expected a number and a unit, such as 8G, 500M or 2GiB";
     let number: f64 = number.parse().map_err(|_| hint.to_owned())?;
     let factor: f64 = match unit.as_str() {
-        "" => return Err(format!("a unit is missing: {typed}G or {typed}M?")),
+        "" => return Err(format!("the unit is missing; use {typed}G or {typed}M")),
         "b" => 1.0,
         "k" | "kb" => 1e3,
         "m" | "mb" => 1e6,
@@ -21,7 +21,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
         _ => return Err(hint.to_owned()),
     };
     let bytes = number * factor;
-    if bytes >= 1.0 { Ok(bytes as u64) } else { Err(format!("no memory is too little; {hint}")) }
+    if bytes >= 1.0 { Ok(bytes as u64) } else { Err(format!("the size must be at least 1 byte; {hint}")) }
 }
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_thousands_or_1024s() {
+    fn units_are_powers_of_1000_or_1024() {
         let good = [
             ("8G", 8_000_000_000),
             ("500m", 500_000_000),
@@ -43,10 +43,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_is_refused_with_an_example() {
+    fn invalid_sizes_are_rejected_with_an_example() {
         for text in ["", "G", "much", "-1G", "1..5G", "8X", "0G", "nan"] {
             assert!(size(text).unwrap_err().contains("such as 8G"), "{text}");
         }
-        assert_eq!(size("8").unwrap_err(), "a unit is missing: 8G or 8M?");
+        assert_eq!(size("8").unwrap_err(), "the unit is missing; use 8G or 8M");
     }
 }

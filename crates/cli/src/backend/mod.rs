@@ -1,7 +1,6 @@
-//! One process or many: what commands run on.
+//! Runs a command in one process or on the ranks of an MPI job.
 //!
-//! With the feature `mpi` the ranks are the processes of an MPI job, else there is one. What differs is in the two
-//! files `mpi_on.rs` and `mpi_off.rs`, which offer the same: `Ranks` (a `Comm`), `start` and `end_all`.
+//! `mpi_on.rs` (feature `mpi`) and `mpi_off.rs` both define `Ranks` (a `Comm`), `start` and `end_all`.
 
 #[cfg(not(feature = "mpi"))]
 #[path = "mpi_off.rs"]
@@ -19,11 +18,11 @@ use manyview::comm::Comm;
 
 pub(crate) use chosen::Ranks;
 
-/// How long a rank waits for rank 0 to say what went wrong. What goes wrong mostly does so on all ranks, and then one
-/// sentence is enough; rank 0 ends the job with it, this rank included.
-const AFTER_YOU: Duration = Duration::from_millis(1000);
+/// How long other ranks wait before they print an error. Most errors occur on all ranks; rank 0 then prints the message
+/// and ends the job.
+const RANK_0_FIRST: Duration = Duration::from_millis(1000);
 
-/// Runs a command on all ranks; when it fails on one, the whole job ends.
+/// Runs a command on all ranks; an error on one rank ends the job.
 pub(crate) fn on_all_ranks(command: impl FnOnce(&Ranks) -> Result<()>) -> ExitCode {
     let ranks = match chosen::start() {
         Ok(ranks) => ranks,
@@ -44,14 +43,14 @@ pub(crate) fn on_all_ranks(command: impl FnOnce(&Ranks) -> Result<()>) -> ExitCo
     }
 }
 
-/// Runs a command that knows nothing of ranks.
+/// Runs a command that uses one process.
 pub(crate) fn alone(command: impl FnOnce() -> Result<()>) -> ExitCode {
     let result = match launched() {
         Some(Launched { ranks, .. }) if ranks > 1 => {
-            let sentence = format!(
+            let message = format!(
                 "this command runs as one process and was started {ranks} times; start it without mpirun or srun"
             );
-            return refuse(&Error::config(sentence).into());
+            return refuse(&Error::config(message).into());
         }
         _ => command(),
     };
@@ -61,13 +60,13 @@ pub(crate) fn alone(command: impl FnOnce() -> Result<()>) -> ExitCode {
     }
 }
 
-/// Says what is wrong before there are ranks to talk to.
+/// Prints an error that occurs before MPI is started.
 fn refuse(error: &anyhow::Error) -> ExitCode {
     wait_unless_first();
     crate::report(error, "").into()
 }
 
-/// Lets the first of several processes speak and end; a launcher then ends the others, before they repeat it.
+/// Waits, in all processes but the first: it prints the message and ends, and the launcher then ends the others.
 pub(crate) fn wait_unless_first() {
     if let Some(Launched { rank, .. }) = launched()
         && rank > 0
@@ -77,25 +76,25 @@ pub(crate) fn wait_unless_first() {
 }
 
 fn after_rank_0(rank: usize) {
-    // One after the other, so that the first of those that fail ends the rest.
-    std::thread::sleep(AFTER_YOU + Duration::from_millis(50) * rank.min(20) as u32);
+    // Ranks wait for different times, so that one of them ends the job before the next prints.
+    std::thread::sleep(RANK_0_FIRST + Duration::from_millis(50) * rank.min(20) as u32);
 }
 
-/// What a launcher told this process through the environment, without MPI.
+/// The number of processes and the rank of this one, as set by a launcher in the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Launched {
     ranks: usize,
     rank: usize,
 }
 
-/// `None` when no launcher can be seen.
+/// Returns `None` if no launcher is detected.
 fn launched() -> Option<Launched> {
     launched_by(|name| std::env::var(name).ok()?.parse().ok())
 }
 
 fn launched_by(number: impl Fn(&str) -> Option<usize>) -> Option<Launched> {
-    // Open MPI; MPICH, Intel MPI and other users of PMI; PMIx under Slurm. A Slurm job's script has SLURM_NTASKS too,
-    // but what it starts without srun is one process: only PMIX_RANK shows that srun started this one.
+    // Open MPI; MPICH, Intel MPI and others with PMI; PMIx under Slurm. The script of a Slurm job has SLURM_NTASKS too,
+    // but starts one process unless it uses srun, which sets PMIX_RANK or PMI_RANK.
     let names = [
         ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
         ("PMI_SIZE", "PMI_RANK"),
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn launchers_are_told_from_their_variables() {
+    fn launchers_are_detected_by_their_variables() {
         assert_eq!(with(&[]), None);
         assert_eq!(with(&[("OMPI_COMM_WORLD_SIZE", 4), ("OMPI_COMM_WORLD_RANK", 3)]), Some((4, 3)));
         assert_eq!(with(&[("PMI_SIZE", 2), ("PMI_RANK", 0)]), Some((2, 0)));

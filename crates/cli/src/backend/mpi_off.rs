@@ -1,4 +1,4 @@
-//! Without MPI: one process, and no pretending when it was started as one of many.
+//! Without MPI: one process.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use manyview::comm::Local;
 
 pub(crate) type Ranks = Local;
 
-/// Refuses to be one of many, which would all do the same work and race for the same files.
+/// Fails if a launcher started several processes: they would all do the same work and write the same files.
 pub(super) fn start() -> Result<Ranks> {
     match super::launched() {
         Some(super::Launched { ranks, .. }) if ranks > 1 => bail!(Error::config(format!(

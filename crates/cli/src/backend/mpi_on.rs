@@ -1,4 +1,4 @@
-//! With MPI: the processes that `mpirun` or `srun` started. Without those, one.
+//! With MPI: the processes started by `mpirun` or `srun`; without these, one process.
 
 use std::process::ExitCode;
 use std::thread;
@@ -15,24 +15,24 @@ use crate::interrupt;
 
 pub(crate) type Ranks = Mpi;
 
-/// Launchers follow their SIGTERM with a SIGKILL, Open MPI's after a second: by then no trace may be left, also where
-/// ranks that wait for each other keep all cores busy. It is enough for renames that are under way.
+/// Launchers send SIGKILL after SIGTERM, Open MPI after a second. Unfinished files must be removed by then, even if waiting
+/// ranks keep all cores busy. This is enough time to finish a rename.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 pub(super) fn start() -> Result<Ranks> {
     let ranks = Mpi::start().context("MPI was started before")?;
-    // Each process of a foreign launcher takes itself for rank 0 of 1; they would race for the same files.
+    // Under the launcher of another MPI, each process is rank 0 of 1, and all would write the same files.
     match super::launched() {
         Some(super::Launched { ranks: started, .. }) if started != ranks.size() && ranks.size() == 1 => {
             bail!(Error::config(format!(
-                "was started {started} times, but MPI knows of one process: mpirun belongs to another MPI than the one \
-                 this was built with; use that one's mpirun"
+                "started {started} times, but MPI reports one process: mpirun belongs to another MPI than the one that \
+                 manyview was built with; use the mpirun of that MPI"
             )))
         }
         _ => {}
     }
-    interrupt::only_rank_0_speaks(ranks.rank());
-    // Ctrl-C reaches mpirun and not the ranks; so does the end of another rank. mpirun then sends SIGTERM.
+    interrupt::only_rank_0_prints(ranks.rank());
+    // On Ctrl-C, or when another rank ends, mpirun sends SIGTERM to the ranks.
     let mut signals = Signals::new([SIGTERM]).context("cannot watch for SIGTERM")?;
     thread::spawn(move || {
         if signals.forever().next().is_some() {
@@ -42,7 +42,7 @@ pub(super) fn start() -> Result<Ranks> {
     Ok(ranks)
 }
 
-/// Ends the job with a code, also where other ranks wait for this one.
+/// Ends the job with an exit code, even if other ranks are waiting for this one.
 pub(super) fn end_all(ranks: Ranks, code: u8) -> ExitCode {
     if ranks.size() > 1 {
         ranks.abort(code);

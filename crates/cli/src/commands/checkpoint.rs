@@ -1,4 +1,4 @@
-//! The finished stages that `embed` keeps in `DIR/checkpoint` while it runs.
+//! The finished stages that `embed` saves in `DIR/checkpoint` during a run.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::args::CheckpointArgs;
 use crate::interrupt;
 use crate::ui::{Reporter, plural};
 
-/// What is to be done with finished stages.
+/// Where and whether finished stages are saved.
 pub(super) struct CheckpointFolder {
     folder: PathBuf,
     wanted: bool,
@@ -21,7 +21,10 @@ pub(super) struct CheckpointFolder {
 }
 
 impl CheckpointFolder {
-    /// Looks what is there, before a network is read: stages of an interrupted run are not thrown away unasked.
+    /// Checks for stages of an interrupted run, before the network is read.
+    ///
+    /// # Errors
+    /// When there are some, and neither `--resume` nor `--force` is given.
     pub(super) fn look(
         output: &Path,
         args: &CheckpointArgs,
@@ -30,11 +33,11 @@ impl CheckpointFolder {
         rank: usize,
     ) -> Result<Self> {
         let folder = output.join("checkpoint");
-        let there = Checkpoints::count(&folder);
-        if there > 0 && !args.resume && !force {
-            let (stages, folder) = (plural(there, "finished stage"), folder.display());
+        let found = Checkpoints::count(&folder);
+        if found > 0 && !args.resume && !force {
+            let (stages, folder) = (plural(found, "finished stage"), folder.display());
             return Err(Error::config(format!(
-                "{folder} holds {stages} of an interrupted run; use {} to continue it, or {} to start over",
+                "{folder} contains {stages} of an interrupted run; use {} to continue it, or {} to start over",
                 switch("resume"),
                 switch("force")
             ))
@@ -72,13 +75,13 @@ impl CheckpointFolder {
         }
         let folder = self.folder.display();
         reporter.say(&match found.stages {
-            0 => format!("{folder} holds no finished stage; beginning with the first"),
-            stages => format!("{} taken over from {folder}", plural(stages, "finished stage")),
+            0 => format!("{folder} contains no finished stages; starting with the first"),
+            stages => format!("loaded {} from {folder}", plural(stages, "finished stage")),
         });
         Ok(Some(checkpoints))
     }
 
-    /// The result is written: the stages have done their duty.
+    /// Removes the stages after the result is written, unless they are to be kept.
     pub(super) fn close(&self, checkpoints: Option<Checkpoints>) -> Result<()> {
         match checkpoints {
             Some(checkpoints) if self.rank == 0 && !self.keep => Ok(checkpoints.remove()?),

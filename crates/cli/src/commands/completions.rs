@@ -1,4 +1,4 @@
-//! `manyview completions`: a completion script for a shell.
+//! `manyview completions`: a shell completion script.
 
 use anyhow::Result;
 use clap::CommandFactory;
@@ -7,7 +7,7 @@ use crate::args::{Cli, CompletionArgs};
 use crate::ui::print;
 
 pub(crate) fn run(args: &CompletionArgs) -> Result<()> {
-    // Into memory first: clap panics when it cannot write.
+    // clap panics when it cannot write.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "manyview", &mut script);
     print(script)

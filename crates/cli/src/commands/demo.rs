@@ -1,4 +1,4 @@
-//! `manyview demo`: the built-in digits network, from nothing to vectors, scores and a page to look at.
+//! `manyview demo`: vectors, scores and a report for the built-in digits network.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::interrupt;
 use crate::report::{self, Place};
 use crate::ui::{Reporter, print};
 
-/// Enough to show how the views compare; `manyview evaluate` measures with care.
+/// Fewer than in `manyview evaluate`, to save time.
 const REPEATS: usize = 3;
 
 pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let output = create(&args.output, &[], true, ranks)?;
     let mut reporter = Reporter::new(args.quiet || ranks.rank() > 0);
     reporter.say(digits::CREDIT);
-    let network = digits::network()?;
+    let network = digits::network_on(&Pool::new(model.threads)?)?;
     let read_seconds = began.elapsed().as_secs_f64();
     describe(&network, read_seconds, &reporter);
     let job = Job {
@@ -46,12 +46,11 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
         ranks,
     };
     embed(job, &mut reporter)?;
-    // One rank is enough to judge and to draw.
-    if ranks.rank() == 0 { look(args, &model, &network, &mut reporter) } else { Ok(()) }
+    if ranks.rank() == 0 { score(args, &model, &network, &mut reporter) } else { Ok(()) }
 }
 
-/// Says how well digits are told from the vectors, of all views and of each alone, and writes the page.
-fn look(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Reporter) -> Result<()> {
+/// Scores the vectors of all views and of each view alone, and writes the report.
+fn score(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Reporter) -> Result<()> {
     let pool = Pool::new(model.threads)?;
     let finished = ResultFolder::open(&args.output)?;
     let pairs = digits::labels_tsv().lines().filter_map(|line| line.split_once('\t'));
@@ -60,7 +59,7 @@ fn look(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Report
     let mut single = Vec::new();
     for (view, name) in network.views().iter().map(|view| &view.name).enumerate() {
         reporter.finish();
-        reporter.say(&format!("the same with {name} alone"));
+        reporter.say(&format!("embedding {name} alone"));
         let fit = model.fit_with(&network.only(view), &FitOptions::default(), &mut |_| interrupt::go_on())?;
         single.push(Scores::of(name, &fit.embedding, &labels, &pool, reporter)?);
     }
@@ -71,18 +70,21 @@ fn look(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Report
     if reporter.is_quiet() {
         return Ok(());
     }
-    let mut text = format!("\n{:<22}  {:>8}  {:>6}\n", "digits told by", "micro-F1", "NMI");
+    let mut text = format!("\n{:<22}  {:>8}  {:>6}\n", "views", "micro-F1", "NMI");
     for (place, scores) in std::iter::once(&all).chain(&single).enumerate() {
         let best = if place == 1 { " (best alone)" } else { "" };
         let name = format!("{}{best}", scores.name);
         let _ = writeln!(text, "{name:<22}  {:>8.3}  {:>6.3}", scores.micro_f1, scores.nmi);
     }
-    let _ = writeln!(text, "(trained on half of the nodes; k-means with 10 clusters; means of {REPEATS})");
+    let _ = writeln!(
+        text,
+        "(micro-F1: trained on half of the nodes; NMI: k-means with 10 clusters; means of {REPEATS} repeats)"
+    );
     let _ = writeln!(text, "\nopen {} in a browser", page.path.display());
     print(text)
 }
 
-/// How well labels are told from vectors.
+/// The scores of an embedding.
 struct Scores {
     name: String,
     micro_f1: f64,

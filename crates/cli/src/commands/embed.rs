@@ -1,4 +1,4 @@
-//! `manyview embed`: edge tables in, one vector per node out.
+//! `manyview embed`: computes one vector per node.
 
 use std::path::Path;
 use std::time::Instant;
@@ -24,7 +24,7 @@ use crate::ui::{Reporter, bytes, part_table, plural, print, seconds, stage_table
 pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let began = Instant::now();
     let model = args.model.model()?;
-    // What cannot work is refused before a large file is read.
+    // Before the network is read, which may take long.
     check(args, &model, ranks)?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.output.quiet || ranks.rank() > 0);
@@ -59,13 +59,13 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     kept.close(checkpoints)
 }
 
-/// Refuses settings and options that cannot work with each other.
+/// Rejects settings and options that cannot be combined.
 fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
     model.check()?;
     model.check_labels(args.labels.is_some())?;
     let (name, can) = (model.method().name(), model.method().capabilities());
     if ranks.size() > 1 && args.network.uses_standard_input() {
-        bail!(Error::config("standard input is read by one rank only; put the edges into a file"));
+        bail!(Error::config("standard input cannot be read by several ranks; put the edges into a file"));
     }
     if ranks.size() > 1 && !can.ranks {
         bail!(Error::config(format!("{name} runs in one process; start it without mpirun or srun")));
@@ -73,7 +73,7 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
     let kept = &args.checkpoint;
     for (typed, option) in [(kept.resume, "resume"), (kept.keep_checkpoint, "keep_checkpoint")] {
         if typed && !can.checkpoints {
-            bail!(Error::config(format!("{}: {name} keeps no checkpoints; leave it out", switch(option))));
+            bail!(Error::config(format!("{}: {name} has no checkpoints; leave it out", switch(option))));
         }
     }
     let estimated = model.is_estimated();
@@ -85,14 +85,14 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
     }
     if args.max_memory.is_some() && !estimated {
         bail!(Error::config(format!(
-            "{}: the memory of {name} is not known in advance, so no limit can be kept; leave it out",
+            "{}: the memory of {name} is not known in advance; leave it out",
             option("max_memory")
         )));
     }
     Ok(())
 }
 
-/// Reads the network: all views, or the one that was asked for.
+/// Reads the network: all views, or the one that `--view-only` names.
 fn read_views(args: &EmbedArgs, model: &Model, reporter: &mut Reporter) -> Result<(Network, f64)> {
     let (network, seconds) = read(&args.network, model.threads, reporter)?;
     let Some(name) = &args.view_only else { return Ok((network, seconds)) };
@@ -107,7 +107,7 @@ fn read_views(args: &EmbedArgs, model: &Model, reporter: &mut Reporter) -> Resul
     Ok((network.only(at), seconds))
 }
 
-/// What is to be embedded, and where to.
+/// Everything that an embedding needs.
 pub(super) struct Job<'a> {
     pub(super) began: Instant,
     pub(super) read_seconds: f64,
@@ -115,13 +115,13 @@ pub(super) struct Job<'a> {
     pub(super) model: &'a Model,
     pub(super) labels: Option<&'a Labels>,
     pub(super) max_memory: Option<u64>,
-    /// On rank 0, which writes.
+    /// On rank 0 only.
     pub(super) output: Option<ResultFolder>,
     pub(super) checkpoints: Option<&'a Checkpoints>,
     pub(super) ranks: &'a Ranks,
 }
 
-/// Makes sure that the result can be written, before the work and not after it.
+/// Prepares the result folder, on rank 0: errors in it are found before the work starts.
 pub(super) fn create(
     folder: &Path,
     formats: &[Format],
@@ -136,7 +136,7 @@ pub(super) fn create(
     Ok(Some(output))
 }
 
-/// Fits, writes, and shows what happened.
+/// Embeds the network, writes the result and prints a summary.
 pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
     let mut memory = plan::memory_needed(job.network, job.model, job.max_memory, job.ranks, reporter)?;
     let options = FitOptions { labels: job.labels, comm: job.ranks, checkpoints: job.checkpoints };
@@ -158,7 +158,7 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
     }
 }
 
-/// Writes all files on rank 0, and returns how long the whole run took.
+/// Writes all files on rank 0; returns the seconds of the whole run.
 fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     let began = Instant::now();
     let pool = Pool::new(job.model.threads)?;
@@ -166,7 +166,7 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
         output.write_vectors(&fit.embedding, &pool)?;
     }
     let write_seconds = if job.output.is_some() { began.elapsed().as_secs_f64() } else { 0.0 };
-    // The others wait here until the vectors are written; if that fails, rank 0 ends the job.
+    // The other ranks wait here until the vectors are written; if that fails, rank 0 ends the job.
     let rank_records = RankRecord::gather(job.ranks, fit, job.read_seconds, write_seconds);
     let Some(mut output) = job.output else { return Ok(job.began.elapsed().as_secs_f64()) };
     fit.overlap = overlaps(job.network, &pool);

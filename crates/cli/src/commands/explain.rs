@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::ExplainArgs;
 use crate::ui::print;
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Explained<'a> {
     nodes: &'a [&'a str],
@@ -45,13 +45,13 @@ fn text(names: &[&str], origin: &Origin, top: usize) -> String {
     };
     if origin.total == 0.0 {
         let why = match names {
-            [_, _] => "they have nothing in common",
-            _ => "the vector is zero: the node has no edge that says anything",
+            [_, _] => "the vectors have no nonzero column in common",
+            _ => "the vector is zero: the node has no proximity to other nodes",
         };
         return format!("{head}; {why}\n");
     }
     if origin.parts.len() < 2 {
-        return format!("{head}; all columns are of all views, so there is nothing to tell apart\n");
+        return format!("{head}; all columns come from all views together, so there are no parts to list\n");
     }
     let mut text = format!("{head}\n\nshare of the {of}\n");
     let mut rows = vec![("consensus", origin.consensus)];
@@ -78,7 +78,7 @@ fn text(names: &[&str], origin: &Origin, top: usize) -> String {
     text
 }
 
-/// One sign for every fortieth; another one for what drives nodes apart.
+/// Draws a bar of one character per 2.5%; negative shares, which make nodes less similar, have their own character.
 fn bar(share: f64) -> String {
     let sign = if share < 0.0 { "-" } else { "#" };
     sign.repeat((40.0 * share.abs()).round() as usize)

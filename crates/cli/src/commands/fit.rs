@@ -1,4 +1,4 @@
-//! A fit as all commands run it: the memory is checked first, progress is shown, warnings are printed.
+//! Runs a fit: checks the memory, shows progress and prints warnings.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +23,7 @@ pub(crate) fn fit(
     Ok(fit)
 }
 
-/// Shows progress; breaks when the user wants to end the run.
+/// Shows progress; breaks after Ctrl-C.
 pub(super) fn show(now: &Progress<'_>, reporter: &mut Reporter) -> ControlFlow<()> {
     reporter.fitting(now);
     interrupt::go_on()
@@ -35,7 +35,8 @@ pub(super) fn print_warnings(fit: &Fit, reporter: &Reporter) {
     }
 }
 
-/// Refuses what would not fit into memory. The memory of methods without proximity matrices is not known beforehand.
+/// Fails if the fit would not fit into memory. For methods without proximity matrices, nothing is checked: their memory is
+/// not known in advance.
 pub(crate) fn check_memory(model: &Model, network: &Network, max_memory: Option<u64>) -> Result<()> {
     let mut watch = |_: &Progress<'_>| interrupt::go_on();
     match model.estimate(network, &mut watch)? {

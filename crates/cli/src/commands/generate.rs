@@ -11,7 +11,7 @@ use crate::interrupt;
 use crate::ui::{plural, print};
 
 impl GenerateArgs {
-    /// What was asked for.
+    /// Returns the settings.
     pub(crate) fn planted(&self) -> Planted {
         Planted {
             nodes: self.nodes,
@@ -45,9 +45,9 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<()> {
         let edges = network.views.iter().map(|view| view.edges.len()).sum();
         let (nodes, views, edges) =
             (plural(args.nodes, "node"), plural(args.views, "view"), plural(edges, "edge"));
-        let made = format!("{nodes}, {views}, {edges} in {}", folder.display());
+        let summary = format!("{nodes}, {views}, {edges} in {}", folder.display());
         let (input, output) = (quoted(&path), quoted(&format!("{}-embedding", path.trim_end_matches('/'))));
-        print(format!("{made}\ntry: manyview embed {input} -o {output}\n"))?;
+        print(format!("{summary}\ntry: manyview embed {input} -o {output}\n"))?;
     }
     Ok(())
 }

@@ -1,41 +1,91 @@
-//! `manyview methods`: the methods, and the settings of each.
+//! `manyview methods`: the methods and their settings.
 
 use std::fmt::Write;
 
 use anyhow::Result;
 use manyview::settings::{Kind, Setting};
-use manyview::{Method, Preset, describe};
-use serde_json::{Map, Value, json};
+use manyview::{Method, Model, Preset, describe};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::MethodsArgs;
 use crate::ui::print;
 
 pub(crate) fn run(args: &MethodsArgs) -> Result<()> {
-    let chosen = args.method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]);
     if args.json {
-        let all: Map<String, Value> =
-            chosen.into_iter().map(|method| (method.name().to_owned(), json(method))).collect();
-        return print(serde_json::to_string_pretty(&all)? + "\n");
+        let chosen = args.method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]);
+        let records: Vec<MethodRecord> = chosen.into_iter().map(MethodRecord::new).collect();
+        return print(serde_json::to_string_pretty(&records)? + "\n");
     }
     print(args.method.map_or_else(list, settings))
 }
 
-/// Everything that is known of a method, for programs.
-fn json(method: Method) -> Value {
-    let settings: Map<String, Value> = describe(method)
-        .into_iter()
-        .map(|setting| {
-            let facts = json!({
-                "help": setting.help,
-                "expected": setting.expected(),
-                "default": setting.default,
-                "default_text": setting.default_text(),
-                "rare": setting.details.rare,
-            });
-            (setting.name.to_owned(), facts)
-        })
-        .collect();
-    json!({"group": method.group().name(), "help": method.help(), "settings": settings})
+/// A method in the output of `--json`.
+#[derive(Serialize)]
+struct MethodRecord {
+    name: &'static str,
+    group: &'static str,
+    help: &'static str,
+    settings: Vec<SettingRecord>,
+    /// The settings of each preset that differ from the defaults.
+    presets: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct SettingRecord {
+    name: &'static str,
+    help: String,
+    expected: String,
+    default: Value,
+    default_text: String,
+    choices: Vec<ChoiceRecord>,
+    rare: bool,
+}
+
+#[derive(Serialize)]
+struct ChoiceRecord {
+    name: &'static str,
+    help: &'static str,
+}
+
+impl MethodRecord {
+    fn new(method: Method) -> Self {
+        let settings = describe(method).into_iter().map(SettingRecord::new).collect();
+        let presets = Preset::ALL.into_iter().filter_map(|preset| {
+            let changed = changed(method, preset)?;
+            let values = changed.into_iter().map(|setting| (setting.name.to_owned(), setting.default));
+            Some((preset.name().to_owned(), values.collect()))
+        });
+        let (name, group, help) = (method.name(), method.group().name(), method.help());
+        MethodRecord { name, group, help, settings, presets: presets.collect() }
+    }
+}
+
+impl SettingRecord {
+    fn new(setting: Setting) -> Self {
+        let choices = match setting.kind {
+            Kind::Choice(choices) => {
+                choices.iter().map(|&(name, help)| ChoiceRecord { name, help }).collect()
+            }
+            _ => Vec::new(),
+        };
+        SettingRecord {
+            name: setting.name,
+            expected: setting.expected(),
+            default_text: setting.default_text(),
+            help: setting.help,
+            default: setting.default,
+            choices,
+            rare: setting.details.rare,
+        }
+    }
+}
+
+/// The settings of a preset that differ from the defaults; `None` if the method does not have that preset.
+fn changed(method: Method, preset: Preset) -> Option<Vec<Setting>> {
+    let defaults = describe(method);
+    let model = Model::new(method, preset).ok()?;
+    Some(model.describe().into_iter().filter(|setting| !defaults.contains(setting)).collect())
 }
 
 fn list() -> String {
@@ -45,7 +95,7 @@ fn list() -> String {
         let (name, group) = (method.name(), method.group().name());
         let _ = writeln!(text, "{name:<widest$}  {group:<13}  {}", method.help());
     }
-    text + "\nmanyview methods NAME shows the settings of a method.\n"
+    text + "\nTo list the settings of a method: manyview methods NAME\n"
 }
 
 fn settings(method: Method) -> String {
@@ -53,9 +103,14 @@ fn settings(method: Method) -> String {
     for setting in describe(method) {
         text.push_str(&lines(&setting));
     }
-    let presets = Preset::ALL.into_iter().filter(|&preset| manyview::Model::new(method, preset).is_ok());
-    let presets: Vec<&str> = presets.map(Preset::name).collect();
-    let _ = writeln!(text, "presets: {}", presets.join(", "));
+    text.push_str("presets:\n");
+    for preset in Preset::ALL {
+        let Some(changed) = changed(method, preset) else { continue };
+        let values: Vec<String> =
+            changed.iter().map(|setting| format!("{} {}", setting.name, setting.default_text())).collect();
+        let values = if values.is_empty() { "as listed above".into() } else { values.join(", ") };
+        let _ = writeln!(text, "  {}: {values}", preset.name());
+    }
     text
 }
 

@@ -1,4 +1,4 @@
-//! One file for each command: `run(args)`.
+//! The commands, one file each, with a function `run(args)`.
 
 mod checkpoint;
 pub(crate) mod completions;
@@ -29,7 +29,7 @@ use crate::args::NetworkArgs;
 use crate::interrupt;
 use crate::ui::{Reporter, plural, seconds};
 
-/// Reads the network and says what was found.
+/// Reads the network and prints what was found.
 pub(crate) fn read(
     args: &NetworkArgs,
     threads: Option<usize>,
@@ -64,32 +64,31 @@ fn describe(network: &Network, time: f64, reporter: &Reporter) {
     reporter.say(&format!("{nodes}, {count}: {views}; read in {}", seconds(time)));
 }
 
-/// Says how many nodes have no label.
+/// Prints the number of nodes without a label.
 pub(crate) fn tell_unlabeled(labels: &Labels, reporter: &Reporter) {
     let without = labels.rows() - labels.labeled();
     if without > 0 {
-        let verb = if without == 1 { "has" } else { "have" };
-        reporter.say(&format!("{} {verb} no label and no part in the scores", plural(without, "node")));
+        reporter.say(&format!("excluded {} without a label from the scores", plural(without, "node")));
     }
 }
 
-/// Says how many ids of a label file are no nodes of what is at hand.
+/// Prints the number of ids in a label file that are not nodes of the network or embedding (`of`).
 pub(crate) fn tell_unknown(labels: &Labels, file: &Path, of: &str, reporter: &Reporter) {
     let unknown = labels.unknown();
     if unknown > 0 {
         let (file, ids) = (file.display(), plural(unknown, "id"));
-        let verb = if unknown == 1 { "is no node" } else { "are no nodes" };
-        reporter.say(&format!("{file}: {ids} {verb} of the {of} and left out"));
+        let verb = if unknown == 1 { "is" } else { "are" };
+        reporter.say(&format!("{file}: ignored {ids} that {verb} not in the {of}"));
     }
 }
 
-/// The command line as it was typed, for `run.json`.
+/// Returns the command line, quoted for a shell, for `run.json`.
 pub(crate) fn command_line() -> String {
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("manyview".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
     let bare = !word.is_empty() && word.chars().all(plain);

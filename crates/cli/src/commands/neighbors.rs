@@ -1,4 +1,4 @@
-//! `manyview neighbors`: the nodes nearest to one.
+//! `manyview neighbors`: the nearest nodes of a node.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::args::NeighborsArgs;
 use crate::interrupt;
 use crate::ui::print;
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Near<'a> {
     node: &'a str,
@@ -40,11 +40,11 @@ pub(crate) fn run(args: &NeighborsArgs) -> Result<()> {
         return print(serde_json::to_string_pretty(&near)? + "\n");
     }
     if near.neighbors.is_empty() && embedding.row(node).iter().all(|&value| value == 0.0) {
-        eprintln!("the vector of {:?} is zero, so nothing is near it", near.node);
+        eprintln!("note: the vector of {:?} is zero, so it has no neighbors", near.node);
     }
     let mut text = String::new();
     for other in &near.neighbors {
-        // The number first: an id may be any text.
+        // The id is last because it may be any text.
         let _ = writeln!(text, "{:.4}\t{}", other.similarity, other.node);
     }
     print(text)

@@ -1,4 +1,4 @@
-//! What a run would need: said before every run, and all that `manyview embed --plan` does.
+//! The expected memory and time of a run: checked before each run, printed by `manyview embed --plan`.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use crate::backend::Ranks;
 use crate::interrupt;
 use crate::ui::{Reporter, about, bytes, plural, print, seconds, thousands};
 
-/// Says what is expected, or refuses what does not fit.
+/// Prints the expected memory; fails if it exceeds the limit.
 pub(super) fn memory_needed(
     network: &Network,
     model: &Model,
@@ -26,11 +26,11 @@ pub(super) fn memory_needed(
 ) -> Result<RunMemory> {
     let phases = RunPeaks { read: peak_resident_bytes(), proximity: None, factorize: None };
     if ranks.size() > 1 {
-        // The estimate is that of one process; how ranks share machines is not known here.
+        // The estimate is for one process; how ranks share machines is not known here.
         if max_memory.is_some() {
-            let sentence =
+            let message =
                 format!("{} applies to one process; leave it out with several ranks", option("max_memory"));
-            return Err(Error::config(sentence).into());
+            return Err(Error::config(message).into());
         }
         return Ok(RunMemory { estimated_bytes: None, phases });
     }
@@ -44,21 +44,21 @@ pub(super) fn memory_needed(
     Ok(RunMemory { estimated_bytes: Some(peak), phases })
 }
 
-/// Prints what would be done.
+/// Prints the plan.
 pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>) -> Result<()> {
     let mut watch = |_: &Progress<'_>| interrupt::go_on();
     let Some(found) = model.estimate(network, &mut watch)? else {
-        unreachable!("methods without an estimate are refused before")
+        unreachable!("methods without an estimate were rejected earlier")
     };
     let verdict = match found.check(network, max_memory, &mut watch) {
         Ok(()) => String::new(),
-        Err(Error::TooLarge(sentence)) => {
-            format!("\nThis run would be refused: {}\n", sentence.in_notation(Notation::CommandLine))
+        Err(Error::TooLarge(message)) => {
+            format!("\nThis run would fail: {}\n", message.in_notation(Notation::CommandLine))
         }
         Err(error) => return Err(error.into()),
     };
     let estimate = &found.estimate;
-    let mut text = views(network, estimate);
+    let mut text = views(network, estimate, model.method().name());
     if let MethodSettings::Mnmf(settings) = &model.settings {
         let time = estimate.time(settings, network, &found.pool, &mut watch)?;
         text.push_str(&stages(network, settings, &time)?);
@@ -79,7 +79,7 @@ pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>) -> 
     print(text)
 }
 
-fn views(network: &Network, estimate: &Estimate) -> String {
+fn views(network: &Network, estimate: &Estimate, method: &str) -> String {
     let nodes = network.nodes().len();
     let (count, views) = (plural(nodes, "node"), plural(network.views().len(), "view"));
     let mut text = format!("{count}, {views}\n\n");
@@ -101,7 +101,12 @@ fn views(network: &Network, estimate: &Estimate) -> String {
             100.0 * expected.error
         );
     }
-    let _ = writeln!(text, "{:<widest$}  {:>12}  {:>16}", "all", "", about(estimate.entries()));
+    if estimate.views.len() == network.views().len() {
+        let _ = writeln!(text, "{:<widest$}  {:>12}  {:>16}", "all", "", about(estimate.entries()));
+    } else {
+        let _ =
+            writeln!(text, "(the view that needs the most memory; {method} processes one view at a time)");
+    }
     text
 }
 
@@ -112,7 +117,7 @@ fn stages(network: &Network, config: &Mnmf, time: &ExpectedTime) -> Result<Strin
         let columns = format!("{}-{}", stage.columns.start, stage.columns.end.saturating_sub(1));
         let split = match (stage.kind, &stage.split) {
             (Kind::Consensus, _) => "all views together".into(),
-            (Kind::Unique, Split::Residual) => "by what is left of each view".into(),
+            (Kind::Unique, Split::Residual) => "by the residual of each view".into(),
             (Kind::Unique, Split::Given(split)) => {
                 let names = network.views().iter().map(|view| &view.name);
                 let each = names.zip(split).map(|(name, columns)| format!("{name} {columns}"));
@@ -126,11 +131,13 @@ fn stages(network: &Network, config: &Mnmf, time: &ExpectedTime) -> Result<Strin
 }
 
 fn memory(memory: &Memory, max_memory: Option<u64>) -> String {
-    let read = memory.read.map_or_else(|| "not known".into(), bytes);
+    let read = memory.read.map_or_else(|| "unknown".into(), bytes);
     let (proximity, factorize, peak) =
         (bytes(memory.proximity), bytes(memory.factorize), bytes(memory.peak()));
     let limit = max_memory.map(|limit| format!(", --max-memory {}", bytes(limit))).unwrap_or_default();
     let available = available_bytes().map(|bytes_| format!(" ({} available{limit})", bytes(bytes_)));
     let available = available.unwrap_or_default();
-    format!("\nmemory  peak {peak}{available}: reading {read}, proximity {proximity}, stages {factorize}\n")
+    format!(
+        "\nmemory  peak {peak}{available}: reading {read}, proximity {proximity}, factorization {factorize}\n"
+    )
 }

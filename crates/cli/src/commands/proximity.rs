@@ -1,4 +1,4 @@
-//! `manyview proximity`: each view's proximity matrix as a file for SciPy.
+//! `manyview proximity`: the proximity matrix of each view, as a file for SciPy.
 
 use std::io::Write;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use anyhow::Result;
 use manyview::Progress;
 use manyview::io::{OutputFolder, write_npz_to};
 use manyview::parallel::Pool;
-use manyview::proximity::proximity;
+use manyview::proximity::proximity_watched;
 
 use super::read;
 use crate::args::ProximityArgs;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
     let settings = args.proximity.settings()?;
     let pool = Pool::new(args.threads)?;
     interrupt::watch_for_it()?;
-    // Views are known only after reading; the files they get are checked again then.
+    // The names of the other files are known only after the network is read; they are checked then.
     let folder = &args.output.output;
     drop(OutputFolder::prepare(folder, &["nodes.txt"], args.output.force)?);
     let mut reporter = Reporter::new(args.output.quiet);
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
     let mut lines = Vec::new();
     for (index, (view, file)) in network.views().iter().zip(&files).enumerate() {
         let began = Instant::now();
-        let matrix = proximity::<f32>(view, settings, &pool, &mut |done| {
+        let matrix = proximity_watched::<f32>(view, settings, &pool, &mut |done| {
             let done = (index as f64 + done as f64 / nodes.max(1) as f64) / views as f64;
             reporter.fitting(&Progress::Working { doing: "proximity", view: Some(&view.name), done });
             interrupt::go_on()

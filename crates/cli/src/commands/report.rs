@@ -1,4 +1,4 @@
-//! `manyview report`: a page to look at a result with.
+//! `manyview report`: a result as an HTML page.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -8,6 +8,7 @@ use manyview::evaluate::Labels;
 use manyview::parallel::Pool;
 use manyview::result::ResultFolder;
 
+use super::tell_unknown;
 use crate::args::ReportArgs;
 use crate::interrupt;
 use crate::report::{Place, evaluation, write};
@@ -23,12 +24,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     let place = Place::prepare(&path, args.force)?;
     let labels = args.labels.as_ref().map(|path| {
         let labels = Labels::open(path, finished.embedding.nodes())?;
-        let (count, file) = (plural(labels.names().len(), "label"), path.display());
-        let unknown = match labels.unknown() {
-            0 => String::new(),
-            unknown => format!("; {} in it not in the result", plural(unknown, "node")),
-        };
-        reporter.say(&format!("{file}: {count}{unknown}"));
+        reporter.say(&format!("{}: {}", path.display(), plural(labels.names().len(), "label")));
+        tell_unknown(&labels, path, "result", &reporter);
         Ok::<_, manyview::Error>(labels)
     });
     let labels = labels.transpose()?;
@@ -43,7 +40,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     Ok(())
 }
 
-/// What the page is called: the folder.
+/// The title of the page: the name of the folder.
 fn title(folder: &Path) -> String {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| PathBuf::from(folder));
     let name = absolute.components().next_back().map(|last| last.as_os_str().to_string_lossy().into_owned());

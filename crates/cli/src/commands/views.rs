@@ -1,11 +1,11 @@
-//! `manyview views`: what the views of a network are like, and how far they agree.
+//! `manyview views`: describes the views of a network and how far they agree.
 
 use std::fmt::Write;
 
 use anyhow::Result;
 use manyview::overlap::Overlap;
 use manyview::parallel::Pool;
-use manyview::summary::{Summary, ViewSummary, summarize};
+use manyview::summary::{Summary, ViewSummary, summarize_watched};
 
 use super::read;
 use crate::args::ViewsArgs;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ViewsArgs) -> Result<()> {
     let mut reporter = Reporter::new(args.quiet);
     let (network, _) = read(&args.network, args.threads, &mut reporter)?;
     let settings = (!args.no_proximity).then_some(settings);
-    let summary = summarize(&network, settings, &pool, &mut |done, rows| {
+    let summary = summarize_watched(&network, settings, &pool, &mut |done, rows| {
         reporter.proximities(done, rows);
         interrupt::go_on()
     })?;
@@ -42,7 +42,7 @@ fn text(summary: &Summary) -> String {
     for view in &summary.views {
         text.push_str(&view_line(view, summary.nodes, widest));
     }
-    text.push_str("(median, mean and most: neighbors of nodes that have any)\n");
+    text.push_str("(median, mean and most: neighbors per node, of nodes that have any)\n");
     if !summary.overlap.is_empty() {
         text.push('\n');
     }
@@ -52,7 +52,9 @@ fn text(summary: &Summary) -> String {
             Some(Some(correlation)) => {
                 let _ = write!(line, "; their proximities correlate at {correlation:.2}");
             }
-            Some(None) => line.push_str("; one of them has no proximities that differ"),
+            Some(None) => {
+                line.push_str("; no correlation, because all proximities of one of them are equal");
+            }
             None => {}
         }
         let _ = writeln!(text, "{line}");
@@ -82,7 +84,7 @@ fn view_line(view: &ViewSummary, nodes: usize, widest: usize) -> String {
 /// `text and citation agree on 12% of the nodes`.
 fn agreement(overlap: &Overlap) -> String {
     let percent = 100.0 * overlap.share;
-    // Where it is little, the first digit is the one of interest.
+    // Small shares have a decimal.
     let percent =
         if percent > 0.0 && percent < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") };
     format!("{} and {} agree on {percent}% of the nodes", overlap.a, overlap.b)
@@ -93,10 +95,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn agreement_is_said_in_plain_words() {
-        let said = |share| agreement(&Overlap { a: "text".into(), b: "citation".into(), nodes: 9, share });
-        assert_eq!(said(0.1234), "text and citation agree on 12% of the nodes");
-        assert_eq!(said(0.0123), "text and citation agree on 1.2% of the nodes");
-        assert_eq!(said(0.0), "text and citation agree on 0% of the nodes");
+    fn agreement_has_two_digits() {
+        let text = |share| agreement(&Overlap { a: "text".into(), b: "citation".into(), nodes: 9, share });
+        assert_eq!(text(0.1234), "text and citation agree on 12% of the nodes");
+        assert_eq!(text(0.0123), "text and citation agree on 1.2% of the nodes");
+        assert_eq!(text(0.0), "text and citation agree on 0% of the nodes");
     }
 }

@@ -1,4 +1,4 @@
-//! The forms in which a network can be given, and the promise of equal bytes.
+//! The forms of a network, and that the result is the same for all of them and for any number of threads.
 
 use std::io::Write;
 
@@ -10,13 +10,13 @@ fn gzip(text: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// `CALLS` with every line in another form.
+/// `CALLS` with every line in another format.
 fn rewritten(line: impl Fn(&str, &str) -> String) -> String {
     let ends = CALLS.lines().map(|line| line.split_once('\t').unwrap());
     ends.map(|(source, target)| line(source, target) + "\n").collect()
 }
 
-/// `calls` alone, read in one way and from plain text.
+/// Checks that a network gives the same result as `calls.tsv`.
 #[track_caller]
 fn same_as_plain(place: &Place, line: &str) {
     let plain = place.embedded(&format!("--view calls=calls.tsv {SMALL}"));
@@ -107,14 +107,14 @@ fn a_node_file_fixes_the_rows() {
     let place = Place::with_views();
     place.write("order.txt", "fay\nalone\neve\ndan\ncat\nbob\nann\n");
     let run = place.done(&format!("embed calls.tsv --nodes order.txt -o result {SMALL}"));
-    assert!(run.err.contains("order.txt: 7 nodes, which fix the rows"), "{}", run.err);
+    assert!(run.err.contains("order.txt: 7 nodes in this order"), "{}", run.err);
     assert_eq!(place.text("result/nodes.txt"), place.text("order.txt"));
     let matrix = manyview::io::read_npy(&place.path("result/embedding.npy")).unwrap();
     assert_eq!((matrix.rows, matrix.dim), (7, 16));
     let row = |row: usize| &matrix.values[row * 16..(row + 1) * 16];
-    assert!(row(1).iter().all(|&x| x == 0.0), "a node without edges says nothing");
+    assert!(row(1).iter().all(|&x| x == 0.0), "a node without edges has a zero vector");
     assert!(row(0).iter().any(|&x| x > 0.0));
-    // The nodes.txt of a result is a node file: the same rows come out.
+    // The nodes.txt of a result is a node file.
     let again = place.embedded(&format!("calls.tsv --nodes result/nodes.txt {SMALL}"));
     assert!(again == (place.read("result/embedding.npy"), place.text("result/nodes.txt")));
 }
@@ -122,7 +122,7 @@ fn a_node_file_fixes_the_rows() {
 #[test]
 fn directions_are_kept_where_asked_for() {
     let place = Place::with_views();
-    // A ring, since walks along arcs need ways to go on.
+    // A ring, so that walks along arcs do not end.
     place.write("mails.tsv", "ann\teve\neve\tcat\ncat\tbob\nbob\tfay\nfay\tdan\ndan\tann\n");
     let both = "--view calls=calls.tsv --view mails=mails.tsv";
     let results = ["", "--directed calls", "--directed mails", "--directed calls --directed mails"]
@@ -136,7 +136,7 @@ fn directions_are_kept_where_asked_for() {
 }
 
 #[test]
-fn weights_matter_unless_told_otherwise() {
+fn weights_matter_unless_ignored() {
     let place = Place::with_views();
     place.write("weighted.tsv", rewritten(|a, b| format!("{a}	{b}	{}", if b == "bob" { 9 } else { 1 })));
     let plain = place.embedded(&format!("calls.tsv {SMALL}"));
@@ -147,7 +147,7 @@ fn weights_matter_unless_told_otherwise() {
 #[test]
 fn threads_and_repetition_change_no_byte() {
     let place = Place::new();
-    // More rows than several blocks have, so that threads share the work.
+    // Several blocks of rows, so that threads share the work.
     place.done("generate --nodes 700 --views 3 --degree 6 -q -o net");
     for preset in ["default", "paper", "authors"] {
         let line = format!("net --preset {preset} --negative 1 --dim 64 --stages 4 --max-iter 30");
@@ -164,7 +164,7 @@ fn threads_and_repetition_change_no_byte() {
 }
 
 #[test]
-fn the_demo_equals_the_files_it_is_made_of() {
+fn the_demo_gives_the_same_result_as_its_files() {
     let place = Place::new();
     let digits = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits");
     let run = place.done("demo -o demo");

@@ -1,10 +1,10 @@
-//! Vectors judged: good input, and every bad one with its sentence.
+//! `manyview evaluate`: scores of good input, and the messages for bad input.
 
 use serde_json::Value;
 
 use super::support::Place;
 
-/// Bytes of an array of 32-bit floats in NumPy's format.
+/// The bytes of an array of 32-bit floats in NumPy's format.
 fn npy_of(rows: usize, dim: usize, value: impl Fn(usize, usize) -> f32) -> Vec<u8> {
     let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {dim}), }}");
     while (header.len() + 11) % 64 != 0 {
@@ -43,7 +43,7 @@ fn json(place: &Place, line: &str) -> Value {
     serde_json::from_str(&place.done(&format!("evaluate {line} --json -q")).out).unwrap()
 }
 
-/// Without what differs from run to run.
+/// Removes the fields that differ between runs.
 fn lasting(mut record: Value) -> Value {
     for key in ["seconds", "threads", "command"] {
         record.as_object_mut().unwrap().remove(key);
@@ -102,12 +102,12 @@ fn predictions_and_assignments_are_written_on_request() {
 }
 
 #[test]
-fn several_labels_are_told_from_the_file() {
+fn several_labels_per_node_are_detected() {
     let place = corners();
     let several: String = (0..60).map(|node| format!("n{node}\ta{}\tb{}\n", node % 3, node % 2)).collect();
     place.write("several.tsv", several);
     let run = place.done("evaluate classify v --labels several.tsv");
-    assert!(run.err.contains("5 labels, several a node"), "{}", run.err);
+    assert!(run.err.contains("5 labels, several per node"), "{}", run.err);
     assert!(run.out.lines().next().unwrap().ends_with("known micro-F1    known macro-F1"), "{}", run.out);
     let lines: String =
         (0..60).map(|node| format!("n{node},a{}\nn{node},b{}\n", node % 3, node % 2)).collect();
@@ -151,8 +151,8 @@ fn labels_of_others_and_nodes_without_are_counted() {
     let place = corners();
     place.write("labels.tsv", labels(10..90, 3));
     let run = place.done("evaluate classify v --labels labels.tsv --repeats 1");
-    assert!(run.err.contains("10 nodes have no label and no part in the scores"), "{}", run.err);
-    assert!(run.err.contains("labels.tsv: 30 ids are no nodes of the embedding and left out"), "{}", run.err);
+    assert!(run.err.contains("excluded 10 nodes without a label from the scores"), "{}", run.err);
+    assert!(run.err.contains("labels.tsv: ignored 30 ids that are not in the embedding"), "{}", run.err);
     let found = json(&place, "classify v --labels labels.tsv --repeats 1");
     assert_eq!((&found["labeled"], &found["unknown"]), (&50.into(), &30.into()));
     assert_eq!(found["shares"][0]["micro_f1"]["std"], Value::Null);
@@ -171,7 +171,7 @@ fn a_class_of_one_node_is_said() {
 }
 
 #[test]
-fn bad_labels_get_a_sentence() {
+fn bad_labels_get_a_message() {
     let place = corners();
     let classify = "evaluate classify v --labels bad.tsv --predictions said.jsonl";
     place.fails(classify, 1, &["bad.tsv: no such file"]);
@@ -183,17 +183,17 @@ fn bad_labels_get_a_sentence() {
         place.fails(&format!("{cluster}{k}"), 1, &words);
     }
     place.write("bad.tsv", labels(100..160, 2));
-    place.fails(classify, 1, &["bad.tsv: has labels for 60 ids, and none of them is a node"]);
+    place.fails(classify, 1, &["bad.tsv: none of the 60 ids with labels is a node of the network"]);
     place.write("bad.tsv", "n0\tx\nn1\n");
     place.fails(classify, 1, &["bad.tsv:2: node \"n1\" has no label"]);
     place.write("bad.tsv", "");
-    place.fails(classify, 1, &["bad.tsv: no labels: expected a node and a label on each line"]);
+    place.fails(classify, 1, &["bad.tsv: no labels: expected a node and a label per line"]);
     place.write("bad.tsv", (0..60).map(|node| format!("n{node}\tc{node}\n")).collect::<String>());
     place.fails(classify, 2, &["without a training node"]);
 }
 
 #[test]
-fn bad_vectors_get_a_sentence() {
+fn bad_vectors_get_a_message() {
     let place = corners();
     let classify = "evaluate classify v --labels labels.tsv --predictions said.jsonl";
     let cluster = "evaluate cluster v --labels labels.tsv --assignments found.tsv";
@@ -204,7 +204,7 @@ fn bad_vectors_get_a_sentence() {
         place.fails(
             line,
             1,
-            &["v: embedding.npy has 59 rows and nodes.txt 60 ids; they do not belong together"],
+            &["v: embedding.npy has 59 rows and nodes.txt has 60 ids; write both files again"],
         );
         place.write("v/embedding.npy", "1 2 3\n");
         place.fails(line, 1, &["v/embedding.npy: is not an .npy file"]);
@@ -216,14 +216,14 @@ fn bad_vectors_get_a_sentence() {
 }
 
 #[test]
-fn settings_that_make_no_sense_get_a_sentence() {
+fn invalid_settings_get_a_message() {
     let place = corners();
     for (options, words) in [
         ("--train 0", "--train 0 must be a fraction between 0 and 1"),
         ("--train 0.5,1.2", "--train 1.2 must be a fraction"),
         ("--train -0.5", "--train -0.5 must be a fraction"),
         ("--train 0.03", "leaves some of the 3 classes without a training node; use 0.05 or more"),
-        ("--train 0.999", "leaves none to test"),
+        ("--train 0.999", "leaves no test nodes"),
         ("--repeats 0", "--repeats 0 must be at least 1"),
         ("--c 0", "expected a number above 0, or auto"),
         ("--c many", "expected a number above 0, or auto"),
@@ -261,7 +261,7 @@ fn settings_that_make_no_sense_get_a_sentence() {
     place.fails("evaluate classify v", 2, &["--labels"]);
     place.fails("evaluate links", 2, &["no network given"]);
     let missing = "evaluate classify v --labels labels.tsv --predictions no/where.jsonl";
-    place.fails(missing, 1, &["no: there is no such folder"]);
+    place.fails(missing, 1, &["no: no such folder; create it first"]);
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_fit_that_does_not_converge_is_a_note() {
 }
 
 #[test]
-fn what_is_read_is_not_written_over() {
+fn inputs_are_not_overwritten() {
     let place = Place::new();
     place.done("generate --nodes 60 --views 2 --communities 4 -q -o net");
     place.done("embed net -o z --dim 8 --stages 2 -q");
@@ -283,7 +283,7 @@ fn what_is_read_is_not_written_over() {
         "cluster z --labels net/labels.tsv --assignments z/nodes.txt",
     ] {
         let before = [place.read("net/labels.tsv"), place.read("z/embedding.npy"), place.read("z/nodes.txt")];
-        place.fails(&format!("evaluate {words}"), 1, &["is read, so it cannot be written over"]);
+        place.fails(&format!("evaluate {words}"), 1, &["this file is an input and is not overwritten"]);
         let after = [place.read("net/labels.tsv"), place.read("z/embedding.npy"), place.read("z/nodes.txt")];
         assert!(before == after, "{words}");
     }

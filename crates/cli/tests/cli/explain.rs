@@ -1,4 +1,4 @@
-//! `manyview explain` and `manyview neighbors`: where vectors come from, and who is near.
+//! `manyview explain` and `manyview neighbors`.
 
 use super::report::finished;
 use super::support::{Place, SMALL};
@@ -37,7 +37,7 @@ fn a_similarity_is_split_likewise_and_is_that_of_neighbors() {
 }
 
 #[test]
-fn neighbors_come_nearest_first() {
+fn neighbors_are_sorted_nearest_first() {
     let place = finished();
     let run = place.done("neighbors result ann -c 3");
     let numbers: Vec<f64> =
@@ -48,16 +48,16 @@ fn neighbors_come_nearest_first() {
 }
 
 #[test]
-fn unknown_nodes_get_near_names() {
+fn unknown_nodes_get_similar_names() {
     let place = finished();
-    place.fails("explain result Ann", 2, &["no node is called \"Ann\"; did you mean \"ann\"?"]);
-    place.fails("explain result ann bobb", 2, &["no node is called \"bobb\"; did you mean \"bob\"?"]);
-    place.fails("neighbors result xyzzy", 2, &["no node is called \"xyzzy\"; nodes.txt lists all nodes"]);
-    place.fails("neighbors nowhere ann", 1, &["nowhere is no result"]);
+    place.fails("explain result Ann", 2, &["there is no node \"Ann\"; did you mean \"ann\"?"]);
+    place.fails("explain result ann bobb", 2, &["there is no node \"bobb\"; did you mean \"bob\"?"]);
+    place.fails("neighbors result xyzzy", 2, &["there is no node \"xyzzy\"; nodes.txt lists all nodes"]);
+    place.fails("neighbors nowhere ann", 1, &["nowhere is not a result folder: run.json is missing"]);
 }
 
 #[test]
-fn zero_vectors_and_raw_scales_are_told() {
+fn zero_vectors_and_raw_scales_get_a_note() {
     let place = Place::with_views();
     place.write("nodes.txt", "ann\nbob\ncat\ndan\neve\nfay\nzed\n");
     place.done(&format!("embed calls.tsv mails.tsv --nodes nodes.txt {SMALL} --scale raw -q -o result"));
@@ -66,6 +66,6 @@ fn zero_vectors_and_raw_scales_are_told() {
     assert!(run.err.contains("the scale \"raw\"") && run.err.contains("--scale balanced"), "{}", run.err);
     let run = place.done("neighbors result zed");
     assert_eq!((run.out.as_str(), run.err.contains("is zero")), ("", true));
-    assert!(place.done("explain result ann zed").out.contains("nothing in common"));
+    assert!(place.done("explain result ann zed").out.contains("no nonzero column in common"));
     place.done("report result -q");
 }

@@ -5,7 +5,7 @@ use super::support::Place;
 const LINE: &str = "generate --nodes 60 --views 2 --communities 4 --degree 6,3 --weighted";
 
 #[test]
-fn the_folder_holds_what_was_asked_for() {
+fn the_folder_has_all_files() {
     let place = Place::new();
     let run = place.done(&format!("{LINE} -o net"));
     let files = [
@@ -54,7 +54,7 @@ fn the_command_it_suggests_works() {
     let run = place.done("generate --nodes 60 --degree 6 -o net/");
     let suggestion = run.out.lines().find_map(|line| line.strip_prefix("try: manyview ")).unwrap();
     assert_eq!(suggestion, "embed net/ -o net-embedding");
-    // 256 columns in 8 stages are much for 60 nodes, and yet it works.
+    // 256 columns in 8 stages, for 60 nodes.
     let run = place.done(suggestion);
     assert!(run.err.contains("60 nodes, 3 views: view1 (180 edges)"), "{}", run.err);
     assert_eq!(place.text("net-embedding/nodes.txt"), place.text("net/nodes.txt"));
@@ -64,8 +64,8 @@ fn the_command_it_suggests_works() {
 fn an_earlier_network_is_kept_unless_forced() {
     let place = Place::new();
     place.done(&format!("{LINE} -q -o net"));
-    place.fails(&format!("{LINE} -o net"), 2, &["net/view1.tsv exists already", "--force"]);
+    place.fails(&format!("{LINE} -o net"), 2, &["net/view1.tsv already exists", "--force"]);
     place.done(&format!("{LINE} --seed 3 --force -o net"));
-    let words = ["view2.tsv is left from another network", "remove it or choose another folder"];
+    let words = ["view2.tsv belongs to another network", "remove it or choose another folder"];
     place.fails("generate --nodes 60 --views 1 --degree 6 --force -o net", 2, &words);
 }

@@ -1,4 +1,4 @@
-//! What the binary says of itself.
+//! Help, version and completions.
 
 use super::support::Place;
 
@@ -13,7 +13,7 @@ fn says(line: &str, words: &[&str]) {
 }
 
 #[test]
-fn help_tells_a_newcomer_what_to_type() {
+fn help_shows_examples_and_defaults() {
     says(
         "--help",
         &[
@@ -54,7 +54,7 @@ fn help_tells_a_newcomer_what_to_type() {
     );
     says("proximity --help", &["scipy.sparse.load_npz", "--window", "--negative", "[default: 5]"]);
     says("views --help", &["Jaccard", "--no-proximity", "--json"]);
-    says("report --help", &["DIR/report.html", "--labels", "nothing from outside"]);
+    says("report --help", &["DIR/report.html", "--labels", "makes no requests"]);
     says("explain --help", &["NODE2", "--top", "[default: 5]"]);
     says("neighbors --help", &["cosine", "--count", "[default: 10]"]);
     says("evaluate --help", &["classify", "cluster", "links"]);
@@ -69,10 +69,7 @@ fn help_tells_a_newcomer_what_to_type() {
     says("evaluate links --help", &["[default: 0.2]", "[default: cosine]", "--dim", "--view <NAME=PATH>"]);
     says("generate --help", &["--nodes", "[default: 1000]", "labels.tsv", "--consensus", "[default: 0.5]"]);
     says("demo --help", &["digits", "[default: manyview-demo]", "--quiet", "--stages"]);
-    assert!(
-        !Place::new().done("demo --help").out.contains("--walks"),
-        "settings of other methods would be refused"
-    );
+    assert!(!Place::new().done("demo --help").out.contains("--walks"), "the demo runs mnmf only");
     says("completions --help", &["bash", "zsh", "fish", "manyview completions bash >"]);
 }
 
@@ -80,7 +77,7 @@ fn help_tells_a_newcomer_what_to_type() {
 fn no_command_shows_the_help() {
     let run = Place::new().run("");
     assert_eq!((run.code, run.out.as_str()), (2, ""));
-    assert!(run.err.contains("Start with: ") && run.err.contains("manyview demo"), "{}", run.err);
+    assert!(run.err.contains("First steps: ") && run.err.contains("manyview demo"), "{}", run.err);
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Files that are wrong: a sentence with place, reason and advice, and nothing left behind.
+//! Bad network files: a message with place, reason and advice, and no files left behind.
 
 use std::fs;
 use std::io::Write;
 
 use super::support::{CALLS, Place, SMALL};
 
-/// Embeds a single file of this content, which must fail.
+/// Embeds a file with this content, which must fail.
 #[track_caller]
 fn bad_file(content: impl AsRef<[u8]>, words: &[&str]) {
     let place = Place::new();
@@ -15,37 +15,37 @@ fn bad_file(content: impl AsRef<[u8]>, words: &[&str]) {
 }
 
 #[test]
-fn files_that_are_not_there() {
+fn files_that_do_not_exist() {
     let place = Place::with_views();
     let run =
         place.fails("embed none.tsv -o result", 1, &["none.tsv: no such file or folder; check the path"]);
-    assert_eq!(run.err.lines().count(), 1, "said once: {}", run.err);
+    assert_eq!(run.err.lines().count(), 1, "one message: {}", run.err);
     place.fails("embed --view calls=none.tsv -o deep/er/result", 1, &["none.tsv", "check the path"]);
     place.fails("embed calls.tsv --nodes none.txt -o result", 1, &["none.txt", "check the path"]);
     place.fails("embed none.toml -o result", 1, &["none.toml", "check the path"]);
     fs::create_dir(place.path("folder")).unwrap();
     place.fails("embed --view calls=folder -o result", 1, &["folder: is a folder where a file is expected"]);
-    place.fails("embed folder -o result", 1, &["folder: the folder holds no views", "calls.tsv"]);
+    place.fails("embed folder -o result", 1, &["folder: the folder has no views", "calls.tsv"]);
 }
 
 #[test]
 fn files_without_edges() {
-    bad_file("", &["x.tsv: no edges", "empty", "leave it out"]);
-    bad_file("# only words\n\n", &["x.tsv: no edges", "comments only", "leave it out"]);
+    bad_file("", &["x.tsv: no edges", "empty", "remove it"]);
+    bad_file("# only words\n\n", &["x.tsv: no edges", "only comments", "remove it"]);
     bad_file("source\ttarget\n", &["x.tsv: no edges", "header", "--header no"]);
     let place = Place::with_views();
     place.write("mails.tsv", "");
     place.fails("embed calls.tsv mails.tsv -o result", 1, &["mails.tsv: no edges"]);
     place.write("mails.tsv", "ann\tbob\t0\nbob\tbob\t1\n");
     let words =
-        ["view \"mails\" has no edges", "1 were dropped as zero weights and 1 as self-loops", "leave it out"];
+        ["view \"mails\" has no edges", "all 2 were dropped (weight zero: 1, self-loops: 1)", "remove it"];
     place.fails("embed calls.tsv mails.tsv -o result", 1, &words);
 }
 
 #[test]
-fn lines_that_are_no_edges() {
-    bad_file("a\tb\nc\n", &["x.tsv:2: one field where source and target are expected, separated by tabs"]);
-    bad_file("a,b\nb,c\n", &["x.tsv:1: one field", "say --delimiter comma"]);
+fn lines_that_are_not_edges() {
+    bad_file("a\tb\nc\n", &["x.tsv:2: found one field, expected source and target separated by tabs"]);
+    bad_file("a,b\nb,c\n", &["x.tsv:1: found one field", "use --delimiter comma"]);
     bad_file("a\tb\nb\t\n", &["x.tsv:2: the target is empty", "column 2"]);
     bad_file("a\tb\nb\tc\t1\n", &["x.tsv:2: more fields than the 2 of the first line", "--unweighted"]);
     let place = Place::new();
@@ -54,46 +54,50 @@ fn lines_that_are_no_edges() {
 }
 
 #[test]
-fn weights_that_are_no_weights() {
+fn invalid_weights() {
     for (weight, words) in [
-        ("heavy", "weight \"heavy\" is not a number (--unweighted ignores weights"),
+        ("heavy", "weight \"heavy\" is not a number (use --unweighted to ignore weights"),
         ("NaN", "weight \"NaN\" is not finite; weights must be finite numbers of at least 0"),
         ("inf", "weight \"inf\" is not finite"),
         ("1e400", "weight \"1e400\" is not finite"),
         ("-1", "weight \"-1\" is negative; weights must be at least 0"),
-        ("0,5", "weight \"0,5\" is not a number (use a point: 0.5)"),
-        ("", "the weight is empty; expected a number (--unweighted ignores weights)"),
+        ("0,5", "weight \"0,5\" is not a number (use a decimal point: 0.5)"),
+        ("", "the weight is empty; expected a number (use --unweighted to ignore weights)"),
     ] {
         bad_file(format!("a\tb\t1\nb\tc\t{weight}\n"), &["x.tsv:2: ", words]);
     }
 }
 
 #[test]
-fn what_is_dropped_or_merged_is_said() {
+fn dropped_and_merged_edges_are_counted() {
     let place = Place::new();
     place.write("x.tsv", "a\tb\t1\nb\tc\t0\nc\ta\t2\nd\te\t1\ne\te\t4\nf\tf\t1\na\tc\t3\nc\ta\t1\ne\tf\t1\n");
     let run = place.done(&format!("embed x.tsv -o result {SMALL}"));
     for words in [
-        "view x: 1 edge of weight zero dropped",
-        "view x: 2 self-loops dropped",
-        "view x: 2 lines repeat a pair; weights are added up (--duplicates max keeps the largest)",
+        "view x: dropped 1 edge of weight zero",
+        "view x: dropped 2 self-loops",
+        "view x: 2 lines repeat a pair; weights are added (use --duplicates max to keep the largest)",
         "6 nodes, 1 view: x (4 edges)",
     ] {
         assert!(run.err.contains(words), "no {words:?} in\n{}", run.err);
     }
     let most = place.done(&format!("embed x.tsv -o most --duplicates max {SMALL}"));
-    assert!(most.err.contains("the largest weight is kept (--duplicates sum adds them up)"), "{}", most.err);
+    assert!(
+        most.err.contains("the largest weight is kept (use --duplicates sum to add them)"),
+        "{}",
+        most.err
+    );
     assert!(place.read("most/embedding.npy") != place.read("result/embedding.npy"));
     place.write("merged/x.tsv", "a\tb\t1\nc\ta\t3\nd\te\t1\ne\tf\t1\n");
     place.write("nodes.txt", place.text("result/nodes.txt"));
     let merged = place.embedded(&format!("merged --nodes nodes.txt {SMALL}"));
-    assert!(merged.0 == place.read("most/embedding.npy"), "as if only the largest had been given");
+    assert!(merged.0 == place.read("most/embedding.npy"), "the largest weight alone");
 }
 
 #[test]
-fn nothing_but_self_loops() {
-    bad_file("a\ta\nb\tb\n", &["view \"x\" has no edges", "2 as self-loops", "check its columns"]);
-    bad_file("a\ta\n", &["the network has 1 node, and an edge needs two", "columns"]);
+fn networks_with_self_loops_only() {
+    bad_file("a\ta\nb\tb\n", &["view \"x\" has no edges", "self-loops: 2", "check its columns"]);
+    bad_file("a\ta\n", &["the network has 1 node, but an edge needs two", "columns"]);
     let place = Place::new();
     place.write("x.tsv", "a\ta\n");
     place.write("nodes.txt", "a\n");
@@ -108,7 +112,7 @@ fn packed_files_that_are_cut_short() {
     let zstd = zstd::encode_all(CALLS.as_bytes(), 3).unwrap();
     for (packed, name) in [(gzip, "gzip"), (zstd, "zstd")] {
         let end = packed.len() - 12;
-        bad_file(&packed[..end], &["x.tsv: ", name, "the file is truncated, fetch it again"]);
+        bad_file(&packed[..end], &["x.tsv: ", name, "the file is truncated, download it again"]);
     }
 }
 
@@ -120,7 +124,7 @@ fn text_that_is_not_utf8() {
     );
     let utf16 = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
     bad_file(utf16("\u{feff}a\tb\n"), &["x.tsv: is UTF-16; convert it", "iconv -f utf-16 -t utf-8"]);
-    bad_file(utf16("a\tb\n"), &["x.tsv: holds zero bytes", "iconv"]);
+    bad_file(utf16("a\tb\n"), &["x.tsv:1: the line contains a zero byte", "iconv"]);
     bad_file(b"PK\x03\x04\x14\0\0\0\0\0\0", &["x.tsv: is a zip archive or a workbook", "CSV"]);
 }
 
@@ -138,10 +142,14 @@ fn views_of_one_name() {
 fn relations_that_cannot_be_found() {
     let place = Place::with_views();
     place.write("table.csv", "from,to,kind\na,b,x\nb,c,y\n");
-    let words = ["table.csv:1: no column \"nope\"; the columns are from, to, kind"];
+    let words = ["table.csv:1: there is no column \"nope\"; the columns are from, to, kind"];
     place.fails("embed table.csv --relation nope -o result", 1, &words);
-    place.fails("embed table.csv --relation 4 -o result", 1, &["table.csv:1: no column 4; there are 3"]);
-    place.fails("embed table.csv -o result", 1, &["table.csv:1: column \"kind\"", "pass --relation kind"]);
+    place.fails(
+        "embed table.csv --relation 4 -o result",
+        1,
+        &["table.csv:1: there is no column 4; columns are numbered from 1 to 3"],
+    );
+    place.fails("embed table.csv -o result", 1, &["table.csv:1: column \"kind\"", "use --relation kind"]);
     place.fails("embed calls.tsv mails.tsv --relation 3 -o result", 2, &["--relation", "a single file"]);
     place.fails("embed --view a=table.csv --relation kind -o result", 2, &["--relation", "--view"]);
     place.write("table.csv", "from,to,kind\na,b,x\nb,c,\n");
@@ -152,13 +160,17 @@ fn relations_that_cannot_be_found() {
 fn nodes_that_the_node_file_lacks() {
     let place = Place::with_views();
     place.write("nodes.txt", "ann\nbob\ncat\n");
-    let words = ["calls.tsv:4: node \"dan\" is not in nodes.txt; add it there, or leave the node file out"];
+    let words = ["calls.tsv:4: node \"dan\" is not in nodes.txt; add it there, or omit the node file"];
     place.fails("embed calls.tsv --nodes nodes.txt -o result", 1, &words);
     place.write("nodes.txt", "ann\nbob\nann\n");
-    let words = ["nodes.txt:3: node \"ann\" is also in line 1; give each node once"];
+    let words = ["nodes.txt:3: node \"ann\" is already in line 1; list each node once"];
     place.fails("embed calls.tsv --nodes nodes.txt -o result", 1, &words);
     place.write("nodes.txt", "");
-    place.fails("embed calls.tsv --nodes nodes.txt -o result", 1, &["nodes.txt: no nodes", "one id a line"]);
+    place.fails(
+        "embed calls.tsv --nodes nodes.txt -o result",
+        1,
+        &["nodes.txt: no nodes", "one id per line"],
+    );
 }
 
 #[test]
@@ -180,12 +192,12 @@ fn manifests_that_are_wrong() {
 }
 
 #[test]
-fn standard_input_that_is_empty_or_wanted_twice() {
+fn standard_input_that_is_empty_or_given_twice() {
     let place = Place::new();
     let line = "embed --view a=- -o result";
     place.feed(line, "").failed(line, 1, &["standard input: no edges"]);
-    place.feed(line, "a\tb\nc\n").failed(line, 1, &["standard input:2: one field"]);
+    place.feed(line, "a\tb\nc\n").failed(line, 1, &["standard input:2: found one field"]);
     let line = "embed --view a=- --view b=- -o result";
-    place.feed(line, CALLS).failed(line, 2, &["standard input (-) can be read once only"]);
+    place.feed(line, CALLS).failed(line, 2, &["standard input (-) can be read only once"]);
     assert!(place.names(".").is_empty());
 }

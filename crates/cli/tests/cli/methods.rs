@@ -1,8 +1,8 @@
-//! Other methods: the same input, output files, errors and manners.
+//! Other methods: the same input, output files and errors as mnmf.
 
 use super::support::Place;
 
-/// Quick settings of each method.
+/// Fast settings for each method.
 const QUICK: [(&str, &str); 13] = [
     ("boostne", "--dim 4 --stages 2"),
     ("nmf-con", "--dim 4"),
@@ -64,29 +64,30 @@ fn one_view_of_many() {
 }
 
 #[test]
-fn what_a_method_does_not_have_is_refused() {
+fn settings_of_other_methods_are_rejected() {
     let place = planted();
     for (words, said) in [
-        ("--method netmf --walks 3", "netmf has no setting \"walks\"; it has dim"),
-        ("--walks 3", "mnmf has no setting \"walks\""),
-        ("--method netmf --preset authors", "netmf has no preset \"authors\""),
-        ("--method netmf --plan", "--plan works with mnmf alone"),
-        ("--method netmf --resume", "--resume works with mnmf alone"),
-        ("--method netmf --labels net/labels.tsv", "netmf as set learns from no labels"),
-        ("--labels net/labels.tsv", "mnmf learns from no labels"),
-        ("--method mve --attention yes", "needs labels of training nodes"),
-        ("--method deepwalk --walks 0", "walks = 0"),
-        ("--method deepwalk --rate=-1", "rate = -1"),
-        ("--method tucker --dropout 0.5", "dropout"),
-        ("--method netmf --weighted no", "netmf has no setting \"weighted\""),
-        ("--weighted no", "mnmf has no setting \"weighted\""),
-        ("--method deepwalk --rate nan", "expected a number"),
-        ("--gamma inf", "expected a number"),
-        ("--method tucker --dropout 0.1,nan,0.1", "expected a number"),
-        ("--method deepwalk --max-memory 1G", "the memory of deepwalk is not known beforehand"),
+        ("--method netmf --walks 3", "--walks: netmf has no such setting; it belongs to deepwalk, "),
+        ("--walks 3", "--walks: mnmf has no such setting; it belongs to deepwalk, "),
+        ("--method netmf --preset authors", "netmf has no preset \"authors\"; use default or paper"),
+        ("--method deepwalk --plan", "--plan: the memory and time of deepwalk are not known in advance"),
+        ("--method netmf --resume", "--resume: netmf has no checkpoints"),
+        ("--method netmf --keep-checkpoint", "--keep-checkpoint: netmf has no checkpoints"),
+        ("--method netmf --labels net/labels.tsv", "--labels: netmf, as set, does not use labels"),
+        ("--labels net/labels.tsv", "--labels: mnmf, as set, does not use labels"),
+        ("--method mve --attention yes", "needs labels of training nodes: give --labels FILE"),
+        ("--method deepwalk --walks 0", "--walks 0: expected a whole number of at least 1"),
+        ("--method deepwalk --rate=-1", "--rate -1: expected a number above 0"),
+        ("--method tucker --dropout 0.5", "--dropout 0.5: expected a list of 3 numbers"),
+        ("--method netmf --weighted no", "--weighted: netmf has no such setting"),
+        ("--weighted no", "--weighted: mnmf has no such setting"),
+        ("--method deepwalk --rate nan", "--rate nan: expected a number above 0"),
+        ("--gamma inf", "--gamma inf: expected a number above 0"),
+        ("--method tucker --dropout 0.1,nan,0.1", "expected a list of 3 numbers"),
+        ("--method deepwalk --max-memory 1G", "--max-memory: the memory of deepwalk is not known in advance"),
         ("--method mve --attention yes --no-attention", "cannot be used with"),
-        ("--method tucker --dim 4 --relation-dim 2 --epochs 2 --rate 1e30", "tucker ran beyond all numbers"),
-        ("--method metapath2vec --metapath nothing", "nothing"),
+        ("--method tucker --dim 4 --relation-dim 2 --epochs 2 --rate 1e30", "try a lower --rate"),
+        ("--method metapath2vec --metapath nothing", "--metapath names \"nothing\", which is not a view"),
         ("--method nothing", "[possible values: mnmf"),
     ] {
         place.fails(&format!("embed net -o x {words}"), 2, &[said]);
@@ -95,7 +96,7 @@ fn what_a_method_does_not_have_is_refused() {
 }
 
 #[test]
-fn what_is_switched_off_is_off() {
+fn switches_can_be_turned_off() {
     let place = planted();
     place.done("embed net --method deepwalk --dim 4 --walks 2 --length 8 --dynamic-window no -q -o fixed");
     assert_eq!(place.json("fixed/run.json")["config"]["dynamic_window"], false);
@@ -107,7 +108,7 @@ fn what_is_switched_off_is_off() {
 }
 
 #[test]
-fn a_reconstruction_and_empty_vectors_are_told() {
+fn reconstructions_and_zero_vectors_get_a_warning() {
     let place = planted();
     let run = place.done("embed net --method mtne-c --dim 12 --samples 2000 -o mtne");
     assert!(run.err.contains("mtne-c is a reconstruction"), "{}", run.err);
@@ -136,7 +137,7 @@ fn similarities_of_signed_vectors_have_signs() {
     let text = place.done(&format!("explain signed n1 {other}")).out;
     assert!(text.contains("cosine -0.") && text.lines().all(|line| line.len() < 120), "{text}");
     place.done("embed net --method netmf-sum --dim 4 -o sum -q");
-    assert!(place.done("explain sum n1").out.contains("nothing to tell apart"));
+    assert!(place.done("explain sum n1").out.contains("all columns come from all views together"));
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn hidden_links_are_found_by_any_method() {
     let place = planted();
     let run = place.done("evaluate links net --method netmf-sum --dim 8 --repeats 1");
     assert!(run.out.contains("view1") && run.out.contains("AUC"), "{}", run.out);
-    place.fails("demo --method netmf -o x", 2, &["this command runs mnmf alone"]);
+    place.fails("demo --method netmf -o x", 2, &["this command runs mnmf only, not netmf"]);
 }
 
 #[test]
@@ -157,6 +158,28 @@ fn labels_steer_mve() {
     place.write("more.tsv", format!("{}nobody\t1\n", place.text("net/labels.tsv")));
     let loud = settings.replace(" -q", "");
     let run = place.done(&format!("embed net {loud} -o more --attention yes --labels more.tsv"));
-    assert!(run.err.contains("more.tsv: 1 id is no node of the network and left out"), "{}", run.err);
+    assert!(run.err.contains("more.tsv: ignored 1 id that is not in the network"), "{}", run.err);
     assert_eq!(place.read("more/embedding.npy"), place.read("steered/embedding.npy"));
+}
+
+#[test]
+fn methods_are_listed_with_their_settings() {
+    let place = Place::new();
+    let list = place.done("methods").out;
+    for (method, _) in QUICK {
+        assert!(list.lines().any(|line| line.starts_with(method)), "no {method} in\n{list}");
+    }
+    let one = place.done("methods mve").out;
+    for words in ["mve: ", "--regularize  [default: 0.05]", "presets:\n  default: as listed above\n  paper: "]
+    {
+        assert!(one.contains(words), "no {words:?} in\n{one}");
+    }
+    let found: serde_json::Value = serde_json::from_str(&place.done("methods mnmf --json").out).unwrap();
+    assert_eq!((found.as_array().unwrap().len(), &found[0]["name"]), (1, &"mnmf".into()));
+    let settings = found[0]["settings"].as_array().unwrap();
+    assert_eq!((&settings[0]["name"], &settings[0]["default"]), (&"dim".into(), &256.into()));
+    let solver = settings.iter().find(|setting| setting["name"] == "solver").unwrap();
+    assert_eq!(solver["choices"].as_array().unwrap().len(), 2);
+    assert_eq!(found[0]["presets"]["paper"]["negative"], 5.0);
+    place.fails("methods nothing", 2, &["possible values"]);
 }

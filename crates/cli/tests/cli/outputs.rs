@@ -1,4 +1,4 @@
-//! What a run writes and prints.
+//! The files and the output of a run.
 
 use std::fs;
 
@@ -36,8 +36,8 @@ fn run_json_keeps_the_contract() {
         "embed calls.tsv mails.tsv --seed 7 --threads 2 --consensus shared -o result {SMALL}"
     ));
     let run = place.json("result/run.json");
-    let expected = "command config memory method network peak_memory_bytes rank_records ranks seconds stages threads \
-                    version warnings";
+    let expected = "command config memory method network peak_memory_bytes rank_records ranks seconds settings stages \
+                    threads version warnings wide_vectors";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
     let command = run["command"].as_str().unwrap();
@@ -49,7 +49,7 @@ fn run_json_keeps_the_contract() {
     );
     assert_eq!(keys(&run["memory"]).join(" "), "estimated_bytes phases");
     assert_eq!(keys(&run["memory"]["phases"]).join(" "), "factorize proximity read");
-    assert_eq!(keys(&run["seconds"]).join(" "), "factorize proximity read total write");
+    assert_eq!(keys(&run["seconds"]).join(" "), "factorize fit proximity read total write");
     assert!(run["seconds"].as_object().unwrap().values().all(|time| time.as_f64().unwrap() >= 0.0));
 
     let rank = &run["rank_records"][0];
@@ -61,11 +61,11 @@ fn run_json_keeps_the_contract() {
     let config = &run["config"];
     assert_eq!((&config["seed"], &config["dim"], &config["stages"]), (&7.into(), &16.into(), &2.into()));
     assert_eq!((&config["consensus"], &config["negative"]), (&"shared".into(), &1.0.into()));
-    // What was left open is resolved.
+    // Settings that were not given are resolved.
     assert_eq!(config["consensus_stages"], 1);
     assert_eq!(config["stage_dims"], Value::from(vec![8, 8]));
 
-    assert_eq!(keys(&run["network"]).join(" "), "nodes overlap views");
+    assert_eq!(keys(&run["network"]).join(" "), "fingerprint nodes overlap views");
     assert_eq!(run["network"]["nodes"], 6);
     let views = run["network"]["views"].as_array().unwrap();
     assert_eq!(views.len(), 2);
@@ -158,17 +158,18 @@ fn an_earlier_result_is_kept_unless_forced() {
     let line = format!("embed calls.tsv -o result {SMALL}");
     place.done(&line);
     let before = place.read("result/embedding.npy");
-    let words = ["result/embedding.npy exists already; pass --force to overwrite, or choose another folder"];
+    let words =
+        ["result/embedding.npy already exists; pass --force to overwrite it, or choose another folder"];
     place.fails(&format!("{line} --seed 1"), 2, &words);
     assert!(place.read("result/embedding.npy") == before);
     place.done(&format!("{line} --seed 1 --force"));
     assert!(place.read("result/embedding.npy") != before);
     assert_eq!(place.json("result/run.json")["config"]["seed"], 1);
-    // A result that fails to come does not take the old one along.
+    // A failed run keeps the old result.
     let before = place.read("result/embedding.npy");
-    place.fails("embed calls.tsv -o result --force --negative 999", 1, &["says nothing"]);
+    place.fails("embed calls.tsv -o result --force --negative 999", 1, &["has an empty proximity matrix"]);
     assert!(place.read("result/embedding.npy") == before);
-    // Files of the user's own are no obstacle.
+    // Other files in the folder are kept.
     place.write("mine/notes.md", "mine");
     place.done(&format!("embed calls.tsv -o mine {SMALL}"));
     assert_eq!(place.text("mine/notes.md"), "mine");
@@ -180,8 +181,8 @@ fn folders_that_cannot_be_written() {
     place.write("file", "text");
     let words = ["file: is a file where a folder is expected"];
     let run = place.fails("embed calls.tsv -o file", 1, &words);
-    assert_eq!(run.err.lines().count(), 1, "said before anything is read: {}", run.err);
-    // The culprit is named, not the folder that was to be made below it.
+    assert_eq!(run.err.lines().count(), 1, "printed before the network is read: {}", run.err);
+    // The message names the file, not the folder below it.
     place.fails(
         "embed calls.tsv -o file/below/it",
         1,
@@ -213,7 +214,7 @@ fn quiet_means_quiet() {
         let Run { out, err, .. } = place.done(&line);
         assert_eq!((out.as_str(), err.as_str()), ("", ""), "{line}");
     }
-    // But errors are told.
+    // Errors are still printed.
     place.fails("embed none.tsv -q -o result", 1, &["none.tsv"]);
 }
 
@@ -230,9 +231,9 @@ fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
         ]
     );
     assert!(lines[2].starts_with("6 nodes, 2 views: calls (7 edges), mails (4 edges); read in "), "{err}");
-    assert!(lines[3].starts_with("expecting about 32 entries of proximity and "), "{err}");
+    assert!(lines[3].starts_with("expecting about 32 proximity entries and "), "{err}");
     assert_eq!(lines[4], "computing proximities");
-    assert!(lines[5].starts_with("stage 1 (consensus): ") && lines[5].contains("left: calls "), "{err}");
+    assert!(lines[5].starts_with("stage 1 (consensus): ") && lines[5].contains("residual: calls "), "{err}");
     assert!(lines[6].starts_with("stage 2 (unique): "), "{err}");
     assert!(!err.contains('\r') && !err.contains('\u{1b}'), "no control characters: {err:?}");
     for words in [
@@ -245,14 +246,14 @@ fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
     assert!(!out.contains('\u{1b}'));
 }
 
-/// The sum of no numbers is -0 in Rust.
+/// The empty sum is -0 in Rust.
 #[test]
-fn nothing_left_is_not_minus_nothing() {
+fn a_zero_residual_is_not_printed_as_minus_zero() {
     let place = Place::new();
     place.write("x.tsv", "a\tb\n");
     let Run { out, err, .. } = place.done(&format!("embed x.tsv -o result {SMALL}"));
     assert!(out.contains(" 0.0%") && !out.contains("-0.0%"), "{out}");
-    assert!(err.contains("left: x 0.0%"), "{err}");
+    assert!(err.contains("residual: x 0.0%"), "{err}");
     assert!(err.contains("warning: the views are fully explained before stage 2 of 2"), "{err}");
     assert!(!place.text("result/run.json").contains("-0.0"));
 }

@@ -1,15 +1,15 @@
-//! What a run would need: `--plan`, and the refusal of what does not fit.
+//! The expected memory and time of a run: `--plan` and `--max-memory`.
 
 use super::support::{Place, SMALL};
 
-/// The word after these words.
+/// Returns the word after these words.
 fn word_after<'a>(text: &'a str, words: &str) -> &'a str {
     let rest = text.split(words).nth(1).unwrap_or_else(|| panic!("no {words:?} in\n{text}"));
     rest.split_whitespace().next().unwrap().trim_end_matches(',')
 }
 
 #[test]
-fn a_plan_tells_what_would_be_done_and_does_nothing() {
+fn a_plan_is_printed_and_nothing_is_written() {
     let place = Place::with_views();
     for output in ["", "-o result"] {
         let run = place
@@ -33,10 +33,10 @@ fn a_plan_tells_what_would_be_done_and_does_nothing() {
         assert_eq!(place.names("."), ["calls.tsv", "mails.tsv"]);
     }
     let run = place.done(&format!("embed calls.tsv --plan {SMALL}"));
-    assert!(run.out.contains("by what is left of each view"), "{}", run.out);
+    assert!(run.out.contains("by the residual of each view"), "{}", run.out);
 }
 
-/// A network of this size is counted whole, so the plan must be right.
+/// The entries of such a small network are counted exactly.
 #[test]
 fn a_plan_has_the_entries_that_the_run_has() {
     let place = Place::with_views();
@@ -53,13 +53,9 @@ fn a_plan_has_the_entries_that_the_run_has() {
 }
 
 #[test]
-fn a_plan_of_what_does_not_fit_says_so() {
+fn a_plan_shows_that_a_run_would_fail() {
     let run = Place::with_views().done(&format!("embed calls.tsv --plan --max-memory 1M {SMALL}"));
-    assert!(
-        run.out.contains("This would be refused: ") && run.out.contains("use --max-memory"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("This run would fail: ") && run.out.contains("use --max-memory"), "{}", run.out);
 }
 
 #[cfg(target_os = "linux")]
@@ -78,7 +74,7 @@ fn the_memory_in_run_json_is_near_what_was_used() {
 }
 
 #[test]
-fn what_exceeds_the_limit_is_refused_and_advice_helps() {
+fn runs_beyond_the_limit_fail_with_advice_that_works() {
     let place = Place::new();
     place.done("generate --nodes 2500 --views 2 --communities 25 -q -o net");
     let line = "embed net --dim 32 --stages 4 --max-iter 3 --threads 2 -o result";
@@ -100,14 +96,36 @@ fn what_exceeds_the_limit_is_refused_and_advice_helps() {
 }
 
 #[test]
-fn sizes_that_make_no_sense() {
+fn invalid_sizes() {
     let place = Place::with_views();
     for (size, words) in [
         ("much", "expected a number and a unit, such as 8G, 500M or 2GiB"),
-        ("8", "a unit is missing: 8G or 8M?"),
+        ("8", "the unit is missing; use 8G or 8M"),
         ("-1G", "expected a number and a unit"),
-        ("0G", "no memory is too little"),
+        ("0G", "the size must be at least 1 byte"),
     ] {
         place.fails(&format!("embed calls.tsv -o result --max-memory {size}"), 2, &[words]);
     }
+}
+
+#[test]
+fn plans_and_limits_work_for_all_methods_with_proximity_matrices() {
+    let place = Place::with_views();
+    for method in ["netmf", "netmf-sum", "netmf-concat", "boostne", "nmf-con", "multinmf"] {
+        let line = format!("embed calls.tsv mails.tsv --method {method} --dim 4");
+        let stages = if method == "boostne" { " --stages 2" } else { "" };
+        let run = place.done(&format!("{line}{stages} --plan"));
+        for words in ["6 nodes, 2 views", "expected entries", "calls", "memory  peak ", "Nothing was written"]
+        {
+            assert!(run.out.contains(words), "{method}: no {words:?} in\n{}", run.out);
+        }
+        assert!(!run.out.contains("stage "), "{}", run.out);
+        let run = place.fails(&format!("{line}{stages} --max-memory 1M -o x"), 1, &["--max-memory allows"]);
+        let enough = word_after(&run.err, "use --max-memory ").to_owned();
+        place.done(&format!("{line}{stages} --max-memory {enough} -o {method} -q"));
+    }
+    let one = place.done("embed calls.tsv mails.tsv --method netmf --dim 4 --plan").out;
+    assert!(one.contains("netmf processes one view at a time"), "{one}");
+    let all = place.done("embed calls.tsv mails.tsv --method netmf-sum --dim 4 --plan").out;
+    assert!(all.contains("\nmails ") && all.contains("\nall "), "{all}");
 }

@@ -1,4 +1,4 @@
-//! `manyview proximity`: files that SciPy opens.
+//! `manyview proximity`: files for SciPy.
 
 use std::fs::File;
 use std::io::Read;
@@ -68,23 +68,23 @@ fn earlier_files_are_kept_unless_forced() {
     place.fails(
         "proximity calls.tsv --negative 1 -o result",
         2,
-        &["result/nodes.txt exists already", "--force"],
+        &["result/nodes.txt already exists", "--force"],
     );
     std::fs::remove_file(place.path("result/nodes.txt")).unwrap();
     place.fails(
         "proximity calls.tsv --negative 1 -o result",
         2,
-        &["result/calls.npz exists already", "--force"],
+        &["result/calls.npz already exists", "--force"],
     );
     place.done("proximity calls.tsv --negative 1 -o result --force");
 }
 
-/// The folder once stayed when a view's name was refused.
+/// The folder was once left behind when the name of a view was invalid.
 #[test]
 fn names_that_no_file_can_have_leave_no_folder() {
     let place = Place::with_views();
     for name in ["a/b", "../x"] {
         let line = format!("proximity --view {name}=calls.tsv --negative 1 -o result");
-        place.fails(&line, 2, &["cannot be the name of a file; rename the view"]);
+        place.fails(&line, 2, &["is not a valid file name; rename the view"]);
     }
 }

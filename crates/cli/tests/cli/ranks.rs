@@ -1,4 +1,4 @@
-//! Started as one of many by a launcher, in a build without MPI.
+//! A build without MPI that a launcher starts several times.
 
 use super::support::{Place, SMALL};
 
@@ -9,7 +9,7 @@ const LAUNCHERS: [[(&str, &str); 2]; 3] = [
 ];
 
 #[test]
-fn several_copies_are_refused() {
+fn several_processes_are_rejected() {
     let place = Place::with_views();
     for launcher in LAUNCHERS {
         for (line, words) in [
@@ -28,7 +28,7 @@ fn several_copies_are_refused() {
 
 /// The script of a Slurm job has SLURM_NTASKS in its environment, and mpirun -n 1 is one process too.
 #[test]
-fn one_process_is_welcome_anywhere() {
+fn one_process_under_a_launcher_works() {
     let place = Place::with_views();
     for (folder, variables) in [
         ("a", [("SLURM_NTASKS", "8"), ("SLURM_PROCID", "0")]),

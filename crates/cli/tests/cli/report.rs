@@ -1,9 +1,8 @@
-//! `manyview report`: one page, or a sentence and nothing. What the page does is tested in a browser
-//! (`tests/test_report.py`).
+//! `manyview report`. The page itself is tested in a browser (`tests/test_report.py`).
 
 use super::support::{Place, SMALL};
 
-/// A place with a finished result in `result`.
+/// Returns a folder with a finished result in `result`.
 pub(crate) fn finished() -> Place {
     let place = Place::with_views();
     place.done(&format!("embed calls.tsv mails.tsv {SMALL} -q -o result"));
@@ -11,7 +10,7 @@ pub(crate) fn finished() -> Place {
 }
 
 #[test]
-fn the_page_is_one_file_and_told_of() {
+fn the_page_is_one_file() {
     let place = finished();
     let run = place.done("report result");
     assert!(run.out.starts_with("result/report.html: 6 nodes, "), "{}", run.out);
@@ -25,11 +24,15 @@ fn the_page_is_one_file_and_told_of() {
 }
 
 #[test]
-fn labels_come_along() {
+fn labels_are_in_the_page() {
     let place = finished();
     place.write("labels.tsv", "ann\tred\nbob\tred\tblue\nzoe\tred\n");
     let run = place.done("report result --labels labels.tsv -o page.html");
-    assert!(run.err.contains("labels.tsv: 2 labels; 1 node in it not in the result"), "{}", run.err);
+    assert!(
+        run.err.contains("labels.tsv: 2 labels\nlabels.tsv: ignored 1 id that is not in the result\n"),
+        "{}",
+        run.err
+    );
     let page = place.text("page.html");
     assert!(page.contains(r#""names":["blue","red"],"of":[[1],[0,1],[],"#), "the labels are in the page");
     assert_eq!(place.names("result").len(), 3);
@@ -39,12 +42,12 @@ fn labels_come_along() {
 fn an_earlier_page_is_kept_unless_forced() {
     let place = finished();
     place.done("report result -q");
-    place.fails("report result", 2, &["result/report.html exists already", "--force"]);
+    place.fails("report result", 2, &["result/report.html already exists", "--force"]);
     place.done("report result --force");
 }
 
 #[test]
-fn markup_in_names_ends_no_script() {
+fn markup_in_names_does_not_end_the_script() {
     let place = Place::new();
     place.write("x.tsv", "</script><b>\t<!--\n<!--\tc\nc\t</script><b>\nc\td\n");
     place.done("embed x.tsv --negative 1 --dim 16 --stages 2 --header no -q -o result");
@@ -55,25 +58,29 @@ fn markup_in_names_ends_no_script() {
 }
 
 #[test]
-fn what_is_no_result_is_refused() {
+fn folders_without_a_result_are_rejected() {
     let place = finished();
-    place.fails("report nowhere", 1, &["nowhere is no result: run.json is not there", "manyview embed"]);
+    place.fails(
+        "report nowhere",
+        1,
+        &["nowhere is not a result folder: run.json is missing", "manyview embed"],
+    );
     place.fails("report calls.tsv", 1, &["calls.tsv"]);
     place.fails("report result --labels none.tsv", 1, &["none.tsv", "no such file"]);
     place.fails("report result --threads 0", 2, &["--threads 0 must be at least 1"]);
     place.fails("report result -o result", 1, &["is a folder where a file is expected"]);
-    place.fails("report result -o ..", 2, &[".. is no name of a file"]);
+    place.fails("report result -o ..", 2, &[".. is not a file name"]);
     place.write("labels.tsv", "ann red\n");
     place.fails("report result --labels labels.tsv", 1, &["labels.tsv:1", "expected a node and a label"]);
 }
 
 #[test]
-fn files_that_do_not_belong_together_are_refused() {
+fn files_that_do_not_belong_together_are_rejected() {
     let place = finished();
     let (ids, run, vectors) =
         (place.text("result/nodes.txt"), place.text("result/run.json"), place.read("result/embedding.npy"));
     place.write("result/nodes.txt", format!("{ids}gus\n"));
-    place.fails("report result", 1, &["embedding.npy has 6 rows and nodes.txt 7 ids", "from one run"]);
+    place.fails("report result", 1, &["embedding.npy has 6 rows and nodes.txt 7 ids", "of one run"]);
     place.write("result/nodes.txt", &ids);
     place.write("result/run.json", run.replace("\"nodes\": 6", "\"nodes\": 60"));
     place.fails("report result", 1, &["run.json speaks of 60 nodes"]);
@@ -86,7 +93,7 @@ fn files_that_do_not_belong_together_are_refused() {
     place.write("result/embedding.npy", broken);
     place.fails("report result", 1, &["the vector of node \"fay\" is not finite", "column 15 is NaN"]);
     place.write("result/embedding.npy", &vectors[..end - 1]);
-    place.fails("report result", 1, &["embedding.npy", "is cut short"]);
+    place.fails("report result", 1, &["embedding.npy", "is truncated"]);
 }
 
 #[test]

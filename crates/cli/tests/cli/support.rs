@@ -1,4 +1,4 @@
-//! A folder of one's own to run the binary in.
+//! A temporary folder to run the program in.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// Settings with which a network of a dozen nodes can be embedded at once.
+/// Settings for networks of a dozen nodes.
 pub(crate) const SMALL: &str = "--negative 1 --dim 16 --stages 2";
 
-/// Two triangles joined by an edge, and another way to join the same nodes.
+/// Two triangles joined by an edge, and other edges between the same nodes.
 pub(crate) const CALLS: &str = "ann\tbob\nbob\tcat\ncat\tann\ndan\teve\neve\tfay\nfay\tdan\nann\tdan\n";
 pub(crate) const MAILS: &str = "ann\teve\neve\tcat\ncat\tfay\nbob\tdan\n";
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 pub(crate) struct Place {
     folder: TempDir,
 }
 
-/// What a run left for a script to look at.
+/// The exit code and output of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -31,7 +31,7 @@ impl Place {
         Place { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// With the two views above, as `calls.tsv` and `mails.tsv`.
+    /// Writes the two views above, as `calls.tsv` and `mails.tsv`.
     pub(crate) fn with_views() -> Self {
         let place = Place::new();
         place.write("calls.tsv", CALLS);
@@ -61,7 +61,7 @@ impl Place {
         serde_json::from_slice(&self.read(name)).unwrap()
     }
 
-    /// Names in a folder, sorted; hidden ones too.
+    /// The names in a folder, sorted, including hidden ones.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         names(&self.path(folder))
     }
@@ -77,19 +77,19 @@ impl Place {
         run(&mut self.command(line))
     }
 
-    /// The same with something on standard input.
+    /// Runs `manyview` with text on standard input.
     pub(crate) fn feed(&self, line: &str, input: &str) -> Run {
         run(self.command(line).write_stdin(input))
     }
 
-    /// Runs what must work.
+    /// Runs a command that must succeed.
     pub(crate) fn done(&self, line: &str) -> Run {
         let run = self.run(line);
         assert_eq!(run.code, 0, "manyview {line}\n{}", run.err);
         run
     }
 
-    /// Runs what must fail with this code and these words, and leave nothing behind.
+    /// Runs a command that must fail with this code and these words, and leave no files behind.
     pub(crate) fn fails(&self, line: &str, code: i32, words: &[&str]) -> Run {
         let before = self.everything();
         let run = self.run(line);
@@ -98,7 +98,7 @@ impl Place {
         run
     }
 
-    /// Embeds, and returns the bytes of the vectors and of the ids.
+    /// Embeds a network; returns the bytes of the vectors and the ids.
     pub(crate) fn embedded(&self, line: &str) -> (Vec<u8>, String) {
         let result = TempDir::new_in(self.folder.path()).unwrap();
         let folder = result.path().file_name().unwrap().to_str().unwrap();
@@ -123,7 +123,7 @@ impl Place {
 }
 
 impl Run {
-    /// It failed as it should, with a sentence and not with a panic or the system's bare words.
+    /// Checks that it failed with a message, not with a panic or the bare message of the system.
     #[track_caller]
     pub(crate) fn failed(&self, line: &str, code: i32, words: &[&str]) {
         let Run { code: found, err, .. } = self;
@@ -149,7 +149,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 fn run(command: &mut Command) -> Run {
     let output = command.output().unwrap();
     Run {
-        code: output.status.code().expect("it ends by itself"),
+        code: output.status.code().expect("no signal ended it"),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
     }

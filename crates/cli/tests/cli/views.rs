@@ -1,9 +1,9 @@
-//! `manyview views`: what views are like, and how far they agree.
+//! `manyview views`.
 
 use super::support::{CALLS, Place};
 
 #[test]
-fn views_are_described_in_plain_words() {
+fn views_are_described_as_text() {
     let place = Place::with_views();
     place.write("again.tsv", CALLS);
     let run = place.done("views calls.tsv mails.tsv again.tsv --negative 1");
@@ -20,7 +20,7 @@ fn views_are_described_in_plain_words() {
 }
 
 #[test]
-fn json_holds_the_same_and_proximity_can_be_left_out() {
+fn json_has_the_same_values_and_proximity_can_be_skipped() {
     let place = Place::with_views();
     let run = place.done("views calls.tsv mails.tsv --negative 1 --json --quiet");
     assert_eq!(run.err, "");
@@ -38,7 +38,7 @@ fn json_holds_the_same_and_proximity_can_be_left_out() {
 }
 
 #[test]
-fn embed_keeps_the_overlap_in_its_record() {
+fn embed_records_the_overlap() {
     let place = Place::with_views();
     place.write("again.tsv", CALLS);
     place.done("embed calls.tsv again.tsv mails.tsv --dim 16 --stages 2 -q -o result");
@@ -48,14 +48,18 @@ fn embed_keeps_the_overlap_in_its_record() {
 }
 
 #[test]
-fn a_view_of_which_nothing_survives_is_no_failure() {
+fn a_view_without_entries_is_not_an_error() {
     let place = Place::with_views();
     let run = place.done("views calls.tsv mails.tsv --negative 1000");
-    assert!(run.out.contains("one of them has no proximities that differ"), "{}", run.out);
+    assert!(
+        run.out.contains("no correlation, because all proximities of one of them are equal"),
+        "{}",
+        run.out
+    );
 }
 
 #[test]
-fn bad_input_gets_a_sentence() {
+fn bad_input_gets_a_message() {
     let place = Place::with_views();
     place.fails("views", 2, &["no network given"]);
     place.fails("views none.tsv", 1, &["none.tsv", "no such file"]);

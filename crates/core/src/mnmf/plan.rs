@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::{ColumnLayout, Mnmf, Share};
 use manyview_base::error::{Error, Result};
+use manyview_base::message::{option, option_value};
 use manyview_data::embedding::Kind;
 
 /// The stages of a run, in the order in which they run.
@@ -84,13 +85,17 @@ impl Mnmf {
             if dims.len() != kinds.len() {
                 let (found, stages) = (dims.len(), kinds.len());
                 return Err(Error::config(format!(
-                    "stage_dims has {found} numbers for {stages} stages; give one per stage"
+                    "{} has {found} numbers for {stages} stages; give one per stage",
+                    option("stage_dims")
                 )));
             }
             let sum: usize = dims.iter().sum();
             if sum != dim {
                 return Err(Error::config(format!(
-                    "the sum of stage_dims is {sum}, but dim = {dim}; leave dim out, or make them agree"
+                    "the sum of {} is {sum}, which is not {}; leave {} out, or make them agree",
+                    option("stage_dims"),
+                    option_value("dim", dim),
+                    option("dim")
                 )));
             }
             return Ok(dims.clone());
@@ -121,13 +126,14 @@ impl Mnmf {
         };
         // Four columns for each stage and view are enough for every layout.
         let smallest = (1..=4 * stages * views.max(1)).find(works).expect("some dim works for every plan");
-        let dim = self.dim;
         let plural =
             |number: usize, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
         let (stages, views) = (plural(stages, "stage"), plural(views, "view"));
         Error::config(format!(
-            "dim = {dim} is too small for {stages} and {views}: a consensus stage needs one column, a unique \
-             stage one per view; the smallest dim that works is {smallest} (or use fewer stages)"
+            "{} is too small for {stages} and {views}: a consensus stage needs one column, a unique stage one per view; \
+             use {} or more, or fewer stages",
+            option_value("dim", self.dim),
+            option_value("dim", smallest)
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! `manyview evaluate classify`: labels predicted from vectors.
+//! `manyview evaluate classify`: predicts labels from vectors.
 
 use std::time::Instant;
 

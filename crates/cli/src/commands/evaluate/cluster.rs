@@ -1,4 +1,4 @@
-//! `manyview evaluate cluster`: clusters of vectors against labels.
+//! `manyview evaluate cluster`: compares clusters of vectors with labels.
 
 use std::time::Instant;
 

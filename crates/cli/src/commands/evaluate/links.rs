@@ -1,4 +1,4 @@
-//! `manyview evaluate links`: hidden edges found again.
+//! `manyview evaluate links`: predicts hidden edges from vectors.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ pub(super) fn run(args: &LinksArgs) -> Result<()> {
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.print.quiet);
     let (network, _) = read(&args.network, model.threads, &mut reporter)?;
-    // The rest has fewer edges than the whole, so what is enough for the whole is enough.
+    // Without the hidden edges, the network needs less memory.
     fit::check_memory(&model, &network, None)?;
     let embed = |rest: &_, repeat: usize| {
         reporter.say(&format!("embedding without hidden edges, {} of {}", repeat + 1, settings.repeats));

@@ -1,4 +1,4 @@
-//! `manyview evaluate`: how good vectors are, as a table or as JSON.
+//! `manyview evaluate`: scores vectors; prints a table or JSON.
 
 mod classify;
 mod cluster;
@@ -31,7 +31,7 @@ struct Input {
     labels: Labels,
 }
 
-/// Reads vectors and labels, and says what was found.
+/// Reads vectors and labels and prints what was found.
 fn read(args: &VectorArgs, reporter: &Reporter) -> Result<Input> {
     let embedding = ResultFolder::open_vectors(&args.folder)?;
     let labels = Labels::open(&args.labels, embedding.nodes())?;
@@ -44,7 +44,7 @@ fn read(args: &VectorArgs, reporter: &Reporter) -> Result<Input> {
     Ok(Input { embedding, labels })
 }
 
-/// Shows progress, and hears of Ctrl-C.
+/// Shows progress; breaks after Ctrl-C.
 fn watch<'a>(reporter: &'a mut Reporter, parts: &'a str) -> impl FnMut(Step) -> ControlFlow<()> + 'a {
     move |step| {
         reporter.evaluating(step, parts);
@@ -70,20 +70,23 @@ fn show<T: serde::Serialize>(
     print(text)
 }
 
-/// Refuses a file that cannot be written before the work and not after it, and one that the scores come from.
+/// Rejects an output file that cannot be written or that is one of the inputs, before the work starts.
 fn check_writable(file: Option<&Path>, input: &VectorArgs) -> Result<()> {
     let Some(file) = file else { return Ok(()) };
     let same = |path: &Path| matches!((path.canonicalize(), file.canonicalize()), (Ok(a), Ok(b)) if a == b);
     let vectors = ["embedding.npy", "nodes.txt", "run.json"].map(|name| input.folder.join(name));
     if vectors.iter().chain([&input.folder, &input.labels]).any(|path| same(path)) && file.is_file() {
-        anyhow::bail!("{}: is read, so it cannot be written over; give another name", file.display());
+        anyhow::bail!(
+            "{}: this file is an input and is not overwritten; choose another name",
+            file.display()
+        );
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if file.is_dir() {
-        anyhow::bail!("{}: is a folder where a file is to be written; add a name", file.display());
+        anyhow::bail!("{}: is a folder; add a file name", file.display());
     }
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        anyhow::bail!("{}: there is no such folder; make it first", folder.display());
+        anyhow::bail!("{}: no such folder; create it first", folder.display());
     }
     Ok(())
 }

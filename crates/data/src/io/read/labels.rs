@@ -78,7 +78,8 @@ fn split_tabs<'a>(line: &'a str, is_node: impl Fn(&str) -> bool) -> Vec<Cow<'a, 
         (label, rest) = match unquote(line) {
             Some((text, rest)) => (text.into(), rest),
             None => {
-                let (bare, rest) = line.split_once('\t').map_or((line, None), |(bare, rest)| (bare, Some(rest)));
+                let (bare, rest) =
+                    line.split_once('\t').map_or((line, None), |(bare, rest)| (bare, Some(rest)));
                 (bare.trim_matches(' ').into(), rest)
             }
         };
@@ -156,7 +157,10 @@ mod tests {
     #[test]
     fn readings_that_give_a_node_are_preferred() {
         assert_eq!(pairs("l.tsv", "  bare \tx\n\"bare\"\ty\n"), ["bare=x", "bare=y"]);
-        assert_eq!(pairs("l.tsv", "\"quotes\"\tx\n\"\"\"quotes\"\"\"\ty\n"), ["\"quotes\"=x", "\"quotes\"=y"]);
+        assert_eq!(
+            pairs("l.tsv", "\"quotes\"\tx\n\"\"\"quotes\"\"\"\ty\n"),
+            ["\"quotes\"=x", "\"quotes\"=y"]
+        );
     }
 
     #[test]

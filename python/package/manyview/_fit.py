@@ -1,0 +1,51 @@
+"""The fit of a network by any method: progress, warnings, and the record of the run."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+
+from . import _check, _labels, _native, _progress, _settings
+from ._network import Network
+from ._warnings import ConvergenceWarning, ManyviewWarning
+
+
+def fit(
+    network: Network,
+    model: _settings.Model,
+    *,
+    labels: Any = None,
+    max_memory: int | str | None = None,
+    progress: bool | _progress.Callback = False,
+    verbose: bool = False,
+    command: str,
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Embeds a network. Returns the vectors, and the content of ``run.json``."""
+    _check.flag("verbose", verbose)
+    if not (callable(progress) or isinstance(progress, bool | np.bool_)):
+        raise _check.InvalidParameter(f"progress={progress!r}: expected True, False or a callable")
+    limit = _check.size_or_none("max_memory", max_memory)
+    given = None if labels is None else _labels.of_nodes(labels, network.nodes)
+    if verbose:
+        for note in network.notes:
+            print(f"note: {note}")
+    callback = _progress.chosen(progress, verbose)
+    complete = False
+    try:
+        vectors, record, told = _native.fit(network._native, model, given, limit, command, callback)
+        complete = True
+    finally:
+        if isinstance(callback, _progress.Bar):
+            callback.close(complete)
+    warn(told, stacklevel=4)
+    return vectors, json.loads(record)
+
+
+def warn(told: list[tuple[bool, str]], stacklevel: int) -> None:
+    """Issues the library's warnings."""
+    for about_convergence, message in told:
+        category = ConvergenceWarning if about_convergence else ManyviewWarning
+        warnings.warn(message, category, stacklevel=stacklevel)
