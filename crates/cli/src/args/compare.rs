@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use manyview::compare::CompareSettings;
-pub(crate) use manyview::compare::{Metapaths, Sweep};
+use manyview::compare::{CompareSettings, Metapaths, Sweep};
 use manyview::evaluate::Cost;
 use manyview::{Method, Preset};
 
