@@ -210,7 +210,7 @@ fn bad_vectors_get_a_message() {
         place.fails(line, 1, &["v/embedding.npy: is not an .npy file"]);
         place.write("v/embedding.npy", npy_of(60, 3, |_, _| 1.0));
     }
-    place.fails("evaluate classify none --labels labels.tsv", 1, &["none/embedding.npy: no such file"]);
+    place.fails("evaluate classify none --labels labels.tsv", 1, &["none/nodes.txt: no such file"]);
     std::fs::remove_file(place.path("v/nodes.txt")).unwrap();
     place.fails(classify, 1, &["v/nodes.txt: no such file"]);
 }

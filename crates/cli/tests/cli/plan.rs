@@ -115,7 +115,7 @@ fn plans_and_limits_work_for_all_methods_with_proximity_matrices() {
         let line = format!("embed calls.tsv mails.tsv --method {method} --dim 4");
         let stages = if method == "boostne" { " --stages 2" } else { "" };
         let run = place.done(&format!("{line}{stages} --plan"));
-        for words in ["6 nodes, 2 views", "expected entries", "calls", "memory  peak ", "Nothing was written"]
+        for words in ["6 nodes, 2 views", "expected entries", "mails", "memory  peak ", "Nothing was written"]
         {
             assert!(run.out.contains(words), "{method}: no {words:?} in\n{}", run.out);
         }

@@ -83,9 +83,9 @@ fn files_that_do_not_belong_together_are_rejected() {
     place.fails("report result", 1, &["embedding.npy has 6 rows and nodes.txt 7 ids", "of one run"]);
     place.write("result/nodes.txt", &ids);
     place.write("result/run.json", run.replace("\"nodes\": 6", "\"nodes\": 60"));
-    place.fails("report result", 1, &["run.json speaks of 60 nodes"]);
+    place.fails("report result", 1, &["run.json has 60 nodes"]);
     place.write("result/run.json", "{}");
-    place.fails("report result", 1, &["result/run.json:1", "missing field", "and whole?"]);
+    place.fails("report result", 1, &["result/run.json:1", "missing field", "complete run.json"]);
     place.write("result/run.json", &run);
     let mut broken = vectors.clone();
     let end = broken.len();
