@@ -134,6 +134,38 @@ def anchors(document):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+class Outputs(unittest.TestCase):
+    """docs/check_readme.py, which ./test.sh runs on its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        sys.path.insert(0, str(ROOT / "docs"))
+        cls.check = __import__("check_readme")
+        sys.path.pop(0)
+
+    def wrong(self, script, expected):
+        return self.check.run(script, expected, ROOT, None, 60)
+
+    def test_outputs_are_compared_without_times_and_sizes(self):
+        self.assertIsNone(self.wrong("echo 'a   1.25 s, 30 MB'", "a  12:05 min, 1.2 GB\n"))
+        self.assertIsNone(self.wrong("echo a; echo b; echo c", "a\n[...]\nc\n"))
+        self.assertIsNone(self.wrong("echo a", None))
+        self.assertIn("shown:\n    b\n  real:\n    a\n", self.wrong("echo a", "b\n"))
+        self.assertIn("differs", self.wrong("echo 'score 0.98'", "score 0.97\n"))
+        self.assertIn("differs", self.wrong("echo a; echo b", "a\n"))
+        self.assertIn("exit code 3", self.wrong("exit 3", None))
+
+    def test_blocks_are_found_with_their_outputs(self):
+        text = (
+            "<!-- run -->\n```sh\necho a\n```\n\n```text\na\n```\n\nWords.\n\n"
+            "<!-- run -->\n```console\n$ echo b\nb\n$ echo c\n```\n\n"
+            "<!-- run: echo d -->\n```text\nd\n```\n\n```sh\nnot run\n```\n")
+        found = [(script, expected) for _, script, expected in self.check.blocks(text)]
+        self.assertEqual(found, [("echo a\n", "a\n"), ("echo b", "b\n"), ("echo c", ""), ("echo d", "d\n")])
+        with self.assertRaises(ValueError):
+            list(self.check.blocks("<!-- run -->\n\nNo block.\n"))
+
+
 class Settings(unittest.TestCase):
     def test_the_reference_of_settings_is_current(self):
         script = ROOT / "docs/generate_settings.py"
