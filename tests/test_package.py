@@ -55,7 +55,7 @@ class Package(unittest.TestCase):
         data = cargo("package", "--list", "--allow-dirty", "-p", "manyview-data").split("\n")
         self.assertIn("digits/pixel.tsv.gz", data)
 
-    def test_every_published_crate_is_packaged_and_the_library_builds_from_packages(self):
+    def test_every_published_crate_can_be_packaged(self):
         names = [self.own(crate)["name"] for crate in PUBLISHED]
         chosen = [word for name in names for word in ("-p", name)]
         cargo("package", "--allow-dirty", "--no-verify", "--locked", *chosen)

@@ -20,7 +20,7 @@ class MNMF(MnmfParameters):
 
     Multi-stage non-negative matrix factorization (Huang et al.): consensus stages find what the views have in common,
     unique stages what is specific to each view, and each stage works on the residual of the stages before it. The same
-    views and ``seed`` give the same bytes as the command line, on every machine and for any number of threads.
+    views and ``seed`` give the same bytes as the command line, for any number of threads (tried on x86-64 only).
 
     Parameters
     ----------
