@@ -240,8 +240,9 @@ mod tests {
         {
             let config = Mnmf { dim: 2, stages, layout, ..Mnmf::default() };
             let message = config.plan(views).unwrap_err().to_string();
-            let smallest =
-                message.split("works is ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+            let (_, after) = message.rsplit_once("dim = ").unwrap();
+            let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+            let smallest: usize = digits.parse().unwrap();
             assert!(Mnmf { dim: smallest, ..config.clone() }.plan(views).is_ok(), "{message}");
             assert!(Mnmf { dim: smallest - 1, ..config }.plan(views).is_err(), "{message}");
         }

@@ -92,7 +92,8 @@ fn files_and_runs_give_the_same_model() {
 
     let network =
         Network::from_edges(&[("v", &[("a", "b", 1.0), ("b", "c", 1.0), ("c", "a", 1.0)])]).unwrap();
-    let small = model(Method::Mnmf, Preset::Paper, json!({"stages": 2, "dim": 2, "seed": 3})).unwrap();
+    let small =
+        model(Method::Mnmf, Preset::Paper, json!({"stages": 2, "dim": 2, "seed": 3, "negative": 1})).unwrap();
     small.fit(&network).unwrap().save(folder.path().join("result")).unwrap();
     let again = read_settings(&folder.path().join("result/run.json")).unwrap();
     assert_eq!(again.model(None, None, &Map::new()).unwrap(), small, "open settings stay open");
