@@ -8,10 +8,11 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 cargo clippy --package manyview-mpi --package manyview-cli --features manyview-cli/mpi --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --package manyview-mpi --no-deps --document-private-items --locked --quiet
-cargo build --locked --package manyview-cli --features mpi --target-dir target
+# In one command: two would resolve other features and build the library twice.
+cargo build --locked --package manyview-cli --package manyview-mpi --features manyview-cli/mpi --bins --example collectives \
+  --target-dir target
 mkdir -p target/mpi
 cp target/debug/manyview target/mpi/manyview
-cargo build --locked --package manyview-mpi --example collectives --target-dir target
 
 # Open MPI needs an option to run more ranks than cores; MPICH does not have it.
 oversubscribe=
