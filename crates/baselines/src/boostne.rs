@@ -134,6 +134,6 @@ impl Method for NmfCon {
     }
 
     fn memory_like(&self, views: usize) -> Option<MemoryLike> {
-        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, false))
+        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, true))
     }
 }

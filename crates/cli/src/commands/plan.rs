@@ -5,12 +5,12 @@ use std::fmt::Write;
 use anyhow::Result;
 use manyview::comm::Comm;
 use manyview::embedding::Kind;
-use manyview::estimate::{Estimate, ExpectedTime, Memory};
+use manyview::estimate::{ExpectedTime, Memory};
 use manyview::memory::{available_bytes, peak_resident_bytes};
 use manyview::message::{Notation, option};
 use manyview::mnmf::{Mnmf, Split};
 use manyview::result::{RunMemory, RunPeaks};
-use manyview::{Error, MethodSettings, Model, Network, Progress};
+use manyview::{Error, MethodSettings, Model, ModelEstimate, Network, Progress};
 
 use crate::backend::Ranks;
 use crate::interrupt;
@@ -39,7 +39,7 @@ pub(super) fn memory_needed(
         return Ok(RunMemory { estimated_bytes: None, phases });
     };
     estimate.check(network, max_memory, &mut watch)?;
-    let (entries, peak) = (about(estimate.estimate.entries()), estimate.peak());
+    let (entries, peak) = (about(estimate.entries()), estimate.peak());
     reporter.say(&format!("expecting about {entries} proximity entries and {} of memory", bytes(peak)));
     Ok(RunMemory { estimated_bytes: Some(peak), phases })
 }
@@ -58,7 +58,7 @@ pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>) -> 
         Err(error) => return Err(error.into()),
     };
     let estimate = &found.estimate;
-    let mut text = views(network, estimate, model.method().name());
+    let mut text = views(network, &found, model.method().name());
     if let MethodSettings::Mnmf(settings) = &model.settings {
         let time = estimate.time(settings, network, &found.pool, &mut watch)?;
         text.push_str(&stages(network, settings, &time)?);
@@ -79,7 +79,7 @@ pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>) -> 
     print(text)
 }
 
-fn views(network: &Network, estimate: &Estimate, method: &str) -> String {
+fn views(network: &Network, estimate: &ModelEstimate, method: &str) -> String {
     let nodes = network.nodes().len();
     let (count, views) = (plural(nodes, "node"), plural(network.views().len(), "view"));
     let mut text = format!("{count}, {views}\n\n");
@@ -101,11 +101,9 @@ fn views(network: &Network, estimate: &Estimate, method: &str) -> String {
             100.0 * expected.error
         );
     }
-    if estimate.views.len() == network.views().len() {
-        let _ = writeln!(text, "{:<widest$}  {:>12}  {:>16}", "all", "", about(estimate.entries()));
-    } else {
-        let _ =
-            writeln!(text, "(the view that needs the most memory; {method} processes one view at a time)");
+    let _ = writeln!(text, "{:<widest$}  {:>12}  {:>16}", "all", "", about(estimate.entries()));
+    if let Some(view) = estimate.largest_view() {
+        let _ = writeln!(text, "({method} processes one view at a time; the peak is that of {view})");
     }
     text
 }

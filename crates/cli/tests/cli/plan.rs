@@ -119,13 +119,12 @@ fn plans_and_limits_work_for_all_methods_with_proximity_matrices() {
         {
             assert!(run.out.contains(words), "{method}: no {words:?} in\n{}", run.out);
         }
+        assert!(run.out.contains("\ncalls ") && run.out.contains("\nall "), "{}", run.out);
+        let one_at_a_time = run.out.contains(&format!("{method} processes one view at a time"));
+        assert_eq!(one_at_a_time, ["netmf", "boostne", "nmf-con"].contains(&method), "{}", run.out);
         assert!(!run.out.contains("stage "), "{}", run.out);
         let run = place.fails(&format!("{line}{stages} --max-memory 1M -o x"), 1, &["--max-memory allows"]);
         let enough = word_after(&run.err, "use --max-memory ").to_owned();
         place.done(&format!("{line}{stages} --max-memory {enough} -o {method} -q"));
     }
-    let one = place.done("embed calls.tsv mails.tsv --method netmf --dim 4 --plan").out;
-    assert!(one.contains("netmf processes one view at a time"), "{one}");
-    let all = place.done("embed calls.tsv mails.tsv --method netmf-sum --dim 4 --plan").out;
-    assert!(all.contains("\nmails ") && all.contains("\nall "), "{all}");
 }

@@ -17,7 +17,7 @@ use manyview_base::settings;
 use manyview_base::settings::{Setting, Settings};
 use manyview_core::checkpoint::Checkpoints;
 use manyview_core::comm::{Comm, Local};
-use manyview_core::estimate::Estimate;
+use manyview_core::estimate::{Estimate, ViewEstimate};
 use manyview_core::method::{Fit, Observer, Options};
 use manyview_core::mnmf::Mnmf;
 use manyview_core::preset::Preset;
@@ -214,19 +214,23 @@ impl Model {
         let pool = Pool::new(self.threads)?;
         if !like.each_view {
             let estimate = like.mnmf.estimate(network, &pool, observer)?;
-            return Ok(Some(ModelEstimate { mnmf: like.mnmf, network: None, estimate, pool }));
+            let views = estimate.views.clone();
+            return Ok(Some(ModelEstimate { mnmf: like.mnmf, views, largest: None, estimate, pool }));
         }
+        let mut views = Vec::new();
         let mut largest: Option<(Network, Estimate)> = None;
         for view in 0..network.views().len() {
             let alone = network.only(view);
             let estimate = like.mnmf.estimate(&alone, &pool, observer)?;
+            views.extend(estimate.views.iter().cloned());
             if largest.as_ref().is_none_or(|(_, known)| known.memory.peak() < estimate.memory.peak()) {
                 largest = Some((alone, estimate));
             }
         }
         let found = largest.map(|(alone, estimate)| ModelEstimate {
             mnmf: like.mnmf.clone(),
-            network: Some(alone),
+            views,
+            largest: Some(alone),
             estimate,
             pool,
         });
@@ -238,9 +242,11 @@ impl Model {
 pub struct ModelEstimate {
     /// The fit of MNMF that takes as much memory.
     pub mnmf: Mnmf,
-    /// The view that takes most, for methods of one view at a time.
-    network: Option<Network>,
-    /// What it needs.
+    /// What is expected for each view, in order.
+    pub views: Vec<ViewEstimate>,
+    /// The view that takes the most memory, for methods that process one view at a time.
+    largest: Option<Network>,
+    /// What the fit needs: of all views, or of the one that takes the most memory.
     pub estimate: Estimate,
     /// The threads it was made with.
     pub pool: Pool,
@@ -250,6 +256,16 @@ impl ModelEstimate {
     /// The expected peak, in bytes.
     pub fn peak(&self) -> u64 {
         self.estimate.memory.peak()
+    }
+
+    /// Entries of all proximity matrices, which methods that process one view at a time do not hold together.
+    pub fn entries(&self) -> f64 {
+        self.views.iter().map(|view| view.entries).sum()
+    }
+
+    /// The name of the view that the peak belongs to, for methods that process one view at a time.
+    pub fn largest_view(&self) -> Option<&str> {
+        self.largest.as_ref().map(|network| network.views()[0].name.as_str())
     }
 
     /// Refuses what exceeds `max_memory` or the memory that this process can get.
@@ -262,7 +278,7 @@ impl ModelEstimate {
         max_memory: Option<u64>,
         observer: &mut Observer<'_>,
     ) -> Result<()> {
-        let network = self.network.as_ref().unwrap_or(network);
+        let network = self.largest.as_ref().unwrap_or(network);
         self.estimate.check(&self.mnmf, network, max_memory, &self.pool, observer)
     }
 }
