@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use manyview::comm::Local;
 use manyview::memory::peak_resident_bytes;
-use manyview::message::{Notation, Warning, WarningKind, option};
+use manyview::message::{Notation, Warning, WarningKind};
 use manyview::overlap::overlaps;
 use manyview::parallel::Pool;
 use manyview::result::{RankRecord, RunMemory, RunRecord};
-use manyview::{Error, Fit, FitOptions, Model, Network, Progress, Result};
+use manyview::{Fit, FitOptions, Model, Network, Progress, Result};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
@@ -39,7 +39,7 @@ pub(crate) fn fit<'py>(
     let began = Instant::now();
     let model = model.model()?;
     model.check_labels(labels.is_some()).map_err(to_python)?;
-    check_limit(&model, max_memory).map_err(to_python)?;
+    model.check_max_memory(max_memory).map_err(to_python)?;
     let network = &network.network;
     let mut watch = Watch::new(callback);
     let result = py.detach(|| {
@@ -70,18 +70,6 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Warnings {
         (warning.kind == WarningKind::NotConverged, warning.message.in_notation(Notation::Python))
     };
     warnings.iter().map(text).collect()
-}
-
-/// Refuses a limit of memory for methods whose memory is not known in advance.
-fn check_limit(model: &Model, max_memory: Option<u64>) -> Result<()> {
-    if max_memory.is_none() || model.is_estimated() {
-        return Ok(());
-    }
-    Err(Error::config(format!(
-        "{}: the memory of {} is not known in advance, so no limit can be kept; leave it out",
-        option("max_memory"),
-        model.method().name()
-    )))
 }
 
 /// Refuses a fit that needs too much memory.

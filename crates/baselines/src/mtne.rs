@@ -57,21 +57,14 @@ settings! {
     }
 }
 
-/// Which columns are returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// The common columns and those of each view: `dim` in total.
-    All,
-    /// The common columns only, fewer than `dim`.
-    Common,
-    /// The common columns, and the mean of the views' columns over the views in which a node has edges.
-    Mean,
-}
-
-named! { Output:
-    All = "all", "the common columns, then those of each view";
-    Common = "common", "the common columns only";
-    Mean = "mean", "the common columns, then the mean of the views' columns";
+named! {
+    /// Which columns are returned.
+    pub enum Output {
+        All = "all", "the common columns, then those of each view";
+        Common = "common", "the common columns only";
+        /// The mean is over the views in which a node has edges.
+        Mean = "mean", "the common columns, then the mean of the views' columns";
+    }
 }
 
 impl Method for MtneC {

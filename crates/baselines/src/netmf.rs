@@ -32,19 +32,12 @@ const MOST_ITERATIONS: f64 = 1000.0;
 /// The approximate share of the time that the proximity takes.
 const PROXIMITY: f64 = 0.3;
 
-/// How NetMF factorizes the matrix of a view.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Factor {
-    /// Singular vectors.
-    #[default]
-    Svd,
-    /// The left factor of a non-negative factorization.
-    Nmf,
-}
-
-named! { Factor:
-    Svd = "svd", "singular vectors, as published";
-    Nmf = "nmf", "one non-negative factorization, the same as boostne with one stage";
+named! {
+    /// How NetMF factorizes the matrix of a view.
+    pub enum Factor {
+        Svd = "svd", "singular vectors, as published";
+        Nmf = "nmf", "one non-negative factorization, the same as boostne with one stage";
+    }
 }
 
 settings! {

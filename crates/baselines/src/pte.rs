@@ -33,18 +33,12 @@ settings! {
     }
 }
 
-/// Which views share source vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sources {
-    /// All views, as in the original program when views have the same nodes.
-    Shared,
-    /// None, as in the original's own networks, which share words and have separate contexts.
-    PerView,
-}
-
-named! { Sources:
-    Shared = "shared", "one source vector per node for all views";
-    PerView = "per-view", "a separate source vector per node in each view";
+named! {
+    /// Which views share source vectors.
+    pub enum Sources {
+        Shared = "shared", "one source vector per node for all views, as in the original program when views have the same nodes";
+        PerView = "per-view", "a separate source vector per node in each view";
+    }
 }
 
 impl Method for Pte {

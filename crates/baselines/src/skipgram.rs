@@ -21,22 +21,13 @@ const BLOCK_PAIRS: f64 = 4096.0;
 /// The share of the time that counting the nodes takes.
 const COUNTING: f64 = 0.02;
 
-/// What the pairs of a walk are trained with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Softmax {
-    /// Negative sampling.
-    #[default]
-    Negative,
-    /// The hierarchical softmax.
-    Hierarchical,
-    /// Each pair with both, one after the other.
-    Both,
-}
-
-named! { Softmax:
-    Negative = "negative", "negative sampling: each pair against a few random nodes";
-    Hierarchical = "hierarchical", "the hierarchical softmax, along a Huffman tree; on one thread";
-    Both = "both", "both for each pair, as in the published code of DeepWalk; on one thread";
+named! {
+    /// What the pairs of a walk are trained with.
+    pub enum Softmax {
+        Negative = "negative", "negative sampling: each pair against a few random nodes";
+        Hierarchical = "hierarchical", "the hierarchical softmax, along a Huffman tree; on one thread";
+        Both = "both", "both for each pair, as in the published code of DeepWalk; on one thread";
+    }
 }
 
 settings! {

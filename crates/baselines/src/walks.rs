@@ -18,19 +18,12 @@ use manyview_data::network::View;
 /// The number of walks that one task counts.
 const COUNTED: usize = 256;
 
-/// What happens at a node that has no edge in the next view of the path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeadEnd {
-    /// The walk ends.
-    #[default]
-    Stop,
-    /// The walk continues with the next view in which the node has an edge.
-    Skip,
-}
-
-named! { DeadEnd:
-    Stop = "stop", "the walk ends";
-    Skip = "skip", "continue with the next view of the path in which the node has an edge";
+named! {
+    /// What happens at a node that has no edge in the next view of the path.
+    pub enum DeadEnd {
+        Stop = "stop", "the walk ends";
+        Skip = "skip", "continue with the next view of the path in which the node has an edge";
+    }
 }
 
 /// Steps along the edges of one view.

@@ -2,23 +2,14 @@
 
 use manyview_base::named;
 
-/// A set of settings that belong together; single settings override it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Preset {
-    /// What works best.
-    #[default]
-    Default,
-    /// What the paper of MNMF says (or a method's own paper, where that one is silent).
-    Paper,
-    /// What the published code of MNMF does.
-    Authors,
-}
-
-named! { Preset:
-    Default = "default", "what works best on our test networks";
-    Paper = "paper", "the settings of the paper (mnmf: solver mu, shared consensus, equal shares, raw scale)";
-    Authors = "authors", "the settings of the published code (mnmf only: window 1, gamma 20, its stop rule)";
+named! {
+    /// A set of settings that belong together; single settings override it.
+    #[non_exhaustive]
+    pub enum Preset {
+        Default = "default", "what works best on our test networks";
+        Paper = "paper", "the settings of the paper (mnmf: solver mu, shared consensus, equal shares, raw scale)";
+        Authors = "authors", "the settings of the published code (mnmf only: window 1, gamma 20, its stop rule)";
+    }
 }
 
 /// The largest number of columns that any method accepts.

@@ -113,7 +113,7 @@ impl Embedding {
 }
 
 /// Returns the inner product in f64.
-pub fn product(a: &[f32], b: &[f32]) -> f64 {
+fn product(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
 }
 

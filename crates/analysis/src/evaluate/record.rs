@@ -81,7 +81,8 @@ pub fn write_predictions(
     Ok(())
 }
 
-/// Writes the clusters of each node as tab-separated text: the node, its label, and its cluster in each repeat.
+/// Writes the clusters of each node as tab-separated text, with quotes around ids that need
+/// them: the node, its label, and its cluster in each repeat.
 ///
 /// # Errors
 /// If writing fails.
@@ -91,12 +92,14 @@ pub fn write_assignments(
     labels: &Labels,
     found: &Clustering,
 ) -> io::Result<()> {
+    let mut table = csv::WriterBuilder::new().delimiter(b'\t').from_writer(writer);
     for (place, &row) in found.rows.iter().enumerate() {
-        write!(writer, "{}\t{}", nodes.id(row as usize), labels.names()[labels.only(row) as usize])?;
+        table.write_field(nodes.id(row as usize))?;
+        table.write_field(&labels.names()[labels.only(row) as usize])?;
         for run in &found.runs {
-            write!(writer, "\t{}", run.assignments[place])?;
+            table.write_field(run.assignments[place].to_string())?;
         }
-        writeln!(writer)?;
+        table.write_record(None::<&[u8]>)?;
     }
-    Ok(())
+    table.flush()
 }

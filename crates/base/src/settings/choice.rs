@@ -1,9 +1,40 @@
 //! Settings that are a choice among names.
 
-/// Gives an enum its names: `ALL`, `name()`, `from_name()`, `help()`, and makes it a type for settings and files.
+/// Declares an enum whose variants have a name and a line of help each, and makes it a type for settings and files: `ALL`,
+/// `name()`, `from_name()`, `help()`. The help is the documentation of the variant, after which more may follow. The first
+/// variant is the default.
+///
+/// ```
+/// manyview_base::named! {
+///     /// Where a walk that cannot go on goes.
+///     pub enum DeadEnd {
+///         Stop = "stop", "the walk ends";
+///         Back = "back", "it returns to the node that it came from";
+///     }
+/// }
+/// assert_eq!(DeadEnd::from_name("back"), Some(DeadEnd::Back));
+/// assert_eq!(DeadEnd::default().help(), "the walk ends");
+/// ```
 #[macro_export]
 macro_rules! named {
-    ($type:ident: $($variant:ident = $name:literal, $help:literal;)*) => {
+    (
+        $(#[$meta:meta])*
+        $visible:vis enum $type:ident {
+            $($(#[$more:meta])* $variant:ident = $name:literal, $help:literal;)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visible enum $type {
+            $(#[doc = $help] #[doc = "\n"] $(#[$more])* $variant,)*
+        }
+
+        impl Default for $type {
+            fn default() -> Self {
+                Self::ALL[0]
+            }
+        }
+
         impl $type {
             /// All choices.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];

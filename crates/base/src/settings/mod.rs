@@ -39,7 +39,7 @@ impl Setting {
     /// Describes a field.
     pub fn new<T: SettingValue>(name: &'static str, help: &str, details: Details, default: &T) -> Self {
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        let help = help.strip_suffix('.').unwrap_or(&help).to_owned();
+        let help = without_article(help.strip_suffix('.').unwrap_or(&help));
         Setting { name, help, kind: T::kind(), details, default: default.to_json() }
     }
 
@@ -54,6 +54,14 @@ impl Setting {
             Value::Null => self.details.absent.unwrap_or_default().to_owned(),
             value => text_of(value),
         }
+    }
+}
+
+/// Lists of settings begin with the noun: "Number of columns".
+fn without_article(help: &str) -> String {
+    match help.strip_prefix("The ") {
+        Some(rest) => rest[..1].to_uppercase() + &rest[1..],
+        None => help.to_owned(),
     }
 }
 
@@ -76,7 +84,17 @@ pub trait Settings: Clone + Default + PartialEq + std::fmt::Debug {
 #[doc(hidden)]
 pub fn read<T: SettingValue>(name: &str, value: &Value, details: &Details) -> Result<T> {
     let read = T::from_json(value).filter(|read| details.allow(read));
-    read.ok_or_else(|| refused::<T>(name, &text_of(value), details))
+    read.ok_or_else(|| match value {
+        // Python's dim="5" must not be refused as dim=5.
+        Value::String(text) if number_in(text).is_some_and(|number| T::from_json(&number).is_some()) => {
+            refused::<T>(name, &format!("{text:?}"), details)
+        }
+        _ => refused::<T>(name, &text_of(value), details),
+    })
+}
+
+fn number_in(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok().filter(Value::is_number)
 }
 
 /// Checks the value of a field.
@@ -112,12 +130,13 @@ mod tests {
     use super::*;
     use crate::message::Notation;
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Color {
-        Red,
-        Green,
+    crate::named! {
+        /// A color.
+        pub enum Color {
+            Red = "red", "like fire";
+            Green = "green", "like grass";
+        }
     }
-    crate::named! { Color: Red = "red", "like fire"; Green = "green", "like grass"; }
 
     crate::settings! {
         /// A group.
@@ -158,7 +177,7 @@ mod tests {
         let list = Outer::default().describe();
         let names: Vec<&str> = list.iter().map(|setting| setting.name).collect();
         assert_eq!(names, ["dim", "rate", "color", "on", "most", "widths", "shares", "names", "depth"]);
-        assert_eq!(list[0].help, "The number of columns of the result");
+        assert_eq!(list[0].help, "Number of columns of the result");
         assert_eq!((list[0].default_text(), list[4].default_text()), ("256".into(), "no limit".into()));
         assert_eq!(list[0].expected(), "a whole number from 1 to 1000");
         assert_eq!(list[1].expected(), "a number above 0 and at most 1");
@@ -201,6 +220,11 @@ mod tests {
             ("dim", json!(0), "--dim 0: expected a whole number from 1 to 1000; the usual choice is 256"),
             ("dim", json!(-1), "--dim -1: expected a whole number from 1 to 1000; the usual choice is 256"),
             ("dim", json!(2.5), "--dim 2.5: expected a whole number from 1 to 1000; the usual choice is 256"),
+            (
+                "dim",
+                json!("5"),
+                "--dim \"5\": expected a whole number from 1 to 1000; the usual choice is 256",
+            ),
             ("rate", json!("x"), "--rate x: expected a number above 0 and at most 1"),
             ("color", json!("blue"), "--color blue: expected one of red, green"),
             ("color", json!(3), "--color 3: expected one of red, green"),

@@ -81,62 +81,36 @@ settings! {
     }
 }
 
-/// Where training pairs come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pairs {
-    /// Walks in each view, as in DeepWalk; used in the paper of MNMF.
-    Walks,
-    /// Edges by weight, and short walks from them; used in the original.
-    Edges,
+named! {
+    /// Where training pairs come from.
+    pub enum Pairs {
+        Walks = "walks", "nodes that are close to each other in walks of a view, as in the comparison of MNMF's paper";
+        Edges = "edges", "the two ends of edges, which are drawn by weight, as in MVE's paper";
+    }
 }
 
-named! { Pairs:
-    Walks = "walks", "nodes that are close to each other in walks of a view";
-    Edges = "edges", "the two ends of edges, which are drawn by weight";
+named! {
+    /// The distribution of negative samples.
+    pub enum NoiseOf {
+        Pooled = "pooled", "by the nodes' shares of the edges of all views, as in the original program";
+        View = "view", "by the nodes' edges in the view of the pair, as in MVE's paper";
+    }
 }
 
-/// The distribution of negative samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoiseOf {
-    /// By degree in all views, as in the program.
-    Pooled,
-    /// By degree in the view of the pair, as in the paper.
-    View,
+named! {
+    /// What the votes of a node are computed from.
+    pub enum Feature {
+        Mean = "mean", "the mean of the node's vectors of all views, as in the original program";
+        Concat = "concat", "the concatenated vectors of the node of all views, as in MVE's paper";
+    }
 }
 
-named! { NoiseOf:
-    Pooled = "pooled", "by the nodes' shares of the edges of all views";
-    View = "view", "by the nodes' edges in the view of the pair";
-}
-
-/// What the votes of a node are computed from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Feature {
-    /// The mean of its vectors, as in the program.
-    #[default]
-    Mean,
-    /// Its concatenated vectors, as in the paper.
-    Concat,
-}
-
-named! { Feature:
-    Mean = "mean", "the mean of the node's vectors of all views";
-    Concat = "concat", "the concatenated vectors of the node of all views";
-}
-
-/// The loss that votes are trained with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Loss {
-    /// Cross-entropy of a logistic model, as in the program.
-    #[default]
-    Logistic,
-    /// Squared error of a linear model, as in the paper.
-    Square,
-}
-
-named! { Loss:
-    Logistic = "logistic", "cross-entropy of a logistic model of the labels";
-    Square = "square", "squared error of a linear model of the labels";
+named! {
+    /// The loss that votes are trained with.
+    pub enum Loss {
+        Logistic = "logistic", "cross-entropy of a logistic model of the labels, as in the original program";
+        Square = "square", "squared error of a linear model of the labels, as in MVE's paper";
+    }
 }
 
 impl Method for Mve {

@@ -67,18 +67,12 @@ settings! {
     }
 }
 
-/// What is added to all targets with smoothed labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Smoothing {
-    /// 1 / nodes, whatever the smoothing, as in the original program.
-    Code,
-    /// smoothing / nodes: the sum of the targets does not change.
-    Epsilon,
-}
-
-named! { Smoothing:
-    Code = "code", "1 / nodes, as in the original program";
-    Epsilon = "epsilon", "smoothing / nodes, which keeps the sum of the targets";
+named! {
+    /// What is added to all targets with smoothed labels.
+    pub enum Smoothing {
+        Code = "code", "1 / nodes, as in the original program";
+        Epsilon = "epsilon", "smoothing / nodes, which keeps the sum of the targets";
+    }
 }
 
 impl Method for TuckEr {

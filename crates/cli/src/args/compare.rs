@@ -12,13 +12,11 @@ use super::{NetworkArgs, choice, whole};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Each method embeds the network and is scored on the same splits. Single-view methods run on every view. One row has the
-view that is best on the test nodes, which is not a possible choice in practice (marked *), and one the view that is best
-in cross-validation on the training nodes. A method that fails gets a row with the reason.
-
-Writes DIR/compare.json, .md, .tex and .html, and one folder per embedding. The same command continues an interrupted
-comparison, and with more methods it computes the missing ones only.
-
+Each method embeds the network and is scored on the same splits. Single-view methods run on every view. One row \
+has the view that is best on the test nodes, which is not a possible choice in practice (marked *), and one the \
+view that is best in cross-validation on the training nodes. A method that fails gets a row with the reason.\n\n\
+Writes DIR/compare.json, .md, .tex and .html, and one folder per embedding. The same command continues an \
+interrupted comparison, and with more methods it computes the missing ones only.\n\n\
 Example:  manyview compare folder-of-edge-lists --labels labels.tsv -o comparison --methods mnmf,netmf,deepwalk --repeats 3")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]

@@ -76,20 +76,13 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
             bail!(Error::config(format!("{}: {name} has no checkpoints; leave it out", switch(option))));
         }
     }
-    let estimated = model.is_estimated();
-    if args.plan && !estimated {
+    if args.plan && !model.is_estimated() {
         bail!(Error::config(format!(
             "{}: the memory and time of {name} are not known in advance; leave it out",
             switch("plan")
         )));
     }
-    if args.max_memory.is_some() && !estimated {
-        bail!(Error::config(format!(
-            "{}: the memory of {name} is not known in advance; leave it out",
-            option("max_memory")
-        )));
-    }
-    Ok(())
+    Ok(model.check_max_memory(args.max_memory)?)
 }
 
 /// Reads the network: all views, or the one that `--view-only` names.

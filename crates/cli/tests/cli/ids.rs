@@ -73,6 +73,23 @@ fn ids_with_tabs_blanks_or_quotes_get_their_labels_in_every_command() {
     }
 }
 
+#[test]
+fn assignments_quote_ids_that_need_it() {
+    let place = rings();
+    place.write("labels.csv", labels(',', quoted));
+    place.done("evaluate cluster z --labels labels.csv --repeats 1 --assignments found.tsv -q");
+    let found = place.text("found.tsv");
+    for node in 0..NODES {
+        let id = id(node);
+        let id = if id.contains(['\t', '"']) { quoted(&id) } else { id };
+        assert_eq!(
+            found.lines().filter(|line| line.starts_with(&format!("{id}\tclass "))).count(),
+            1,
+            "{id}"
+        );
+    }
+}
+
 /// A tab-separated file may have ids as they are, where they contain no tab.
 #[test]
 fn ids_that_are_not_quoted_keep_their_blanks_and_quotes() {

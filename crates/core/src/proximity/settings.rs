@@ -2,20 +2,13 @@
 
 use manyview_base::{named, settings};
 
-/// How a node without edges in a view is represented in its proximity matrix.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Isolated {
-    /// A zero row and column.
-    #[default]
-    Zero,
-    /// A large entry on the diagonal, as SciPy's Laplacian produces it.
-    Loop,
-}
-
-named! { Isolated:
-    Zero = "zero", "a zero row and column";
-    Loop = "loop", "log(volume / negative) on the diagonal, as in the published code";
+named! {
+    /// How a node without edges in a view is represented in its proximity matrix.
+    #[non_exhaustive]
+    pub enum Isolated {
+        Zero = "zero", "a zero row and column";
+        Loop = "loop", "log(volume / negative) on the diagonal, as in the published code";
+    }
 }
 
 settings! {

@@ -99,41 +99,24 @@ fn distinct<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
     found
 }
 
-/// Which metapaths metapath2vec runs on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Metapaths {
-    /// Every pair of views, and all views in order.
-    #[default]
-    Some,
-    /// Every subset of the views in every order, up to rotation and reflection.
-    All,
+named! {
+    /// Which metapaths metapath2vec runs on.
+    #[non_exhaustive]
+    pub enum Metapaths {
+        Some = "some", "every pair of views, and all views in order";
+        All = "all", "every subset of the views in every order, up to rotation and reflection";
+    }
 }
 
-named! { Metapaths:
-    Some = "some", "every pair of views, and all views in order";
-    All = "all", "every subset of the views in every order";
-}
-
-/// A setting of MNMF that is varied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Sweep {
-    /// The number of columns.
-    Dim,
-    /// The exponent of the view weights, with shared consensus stages.
-    Gamma,
-    /// The number of stages.
-    Stages,
-    /// The number of consensus stages.
-    ConsensusStages,
-}
-
-named! { Sweep:
-    Dim = "dim", "number of columns";
-    Gamma = "gamma", "exponent of the view weights, with shared consensus stages";
-    Stages = "stages", "number of stages";
-    ConsensusStages = "consensus-stages", "number of consensus stages";
+named! {
+    /// A setting of MNMF that is varied.
+    #[non_exhaustive]
+    pub enum Sweep {
+        Dim = "dim", "number of columns";
+        Gamma = "gamma", "exponent of the view weights, with shared consensus stages";
+        Stages = "stages", "number of stages";
+        ConsensusStages = "consensus-stages", "number of consensus stages";
+    }
 }
 
 #[cfg(test)]

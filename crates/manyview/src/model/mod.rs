@@ -11,7 +11,7 @@ pub use settings_file::{SettingsFile, read_settings};
 use std::ops::ControlFlow;
 
 use manyview_base::error::{Error, Result};
-use manyview_base::message::{option, option_value};
+use manyview_base::message::option;
 use manyview_base::parallel::Pool;
 use manyview_base::settings;
 use manyview_base::settings::{Setting, Settings};
@@ -30,7 +30,7 @@ settings! {
     #[derive(Copy)]
     struct Common {
         /// The random seed.
-        seed: u64 = 0;
+        seed: u64 = 0 => at_least(0.0);
         /// The number of threads; does not affect the result.
         threads: Option<usize> = None => at_least(1.0).at_most(4096.0).absent("all cores");
     }
@@ -176,7 +176,7 @@ impl Model {
             (false, true) => Err(Error::config(format!(
                 "{name} with {} needs labels of training nodes: give {}",
                 option("attention"),
-                option_value("labels", "FILE")
+                option("labels")
             ))),
             _ => Ok(()),
         }
@@ -206,6 +206,15 @@ impl Model {
     /// Whether the memory of a fit can be estimated: that of methods that form proximity matrices can.
     pub fn is_estimated(&self) -> bool {
         self.settings.memory_like(1).is_some()
+    }
+
+    /// Refuses a memory limit for methods whose memory is not known in advance.
+    pub fn check_max_memory(&self, max_memory: Option<u64>) -> Result<()> {
+        if max_memory.is_none() || self.is_estimated() {
+            return Ok(());
+        }
+        let (name, method) = (option("max_memory"), self.method().name());
+        Err(Error::config(format!("{name}: the memory of {method} is not known in advance; leave it out")))
     }
 
     /// Estimates the memory of a fit in one process; `None` for methods whose memory is not known beforehand.

@@ -19,14 +19,13 @@ use super::Model;
 
 macro_rules! register {
     ($($variant:ident = $name:literal, $group:ident, $help:literal;)*) => {
-        /// A method by name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum Method {
-            $(#[doc = concat!("`", $name, "`, whose settings are [`", stringify!($variant), "`].")] $variant,)*
+        named! {
+            /// A method by name; its settings are the struct of that name.
+            #[non_exhaustive]
+            pub enum Method {
+                $($variant = $name, $help;)*
+            }
         }
-
-        named! { Method: $($variant = $name, $help;)* }
 
         impl Method {
             /// What it looks at.
