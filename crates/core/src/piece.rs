@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use crate::comm::Comm;
+use crate::comm::{self, Comm};
 use crate::mnmf::{Consensus, Scale};
 use crate::nmf::Factors;
 use manyview_base::linalg::Dense;
@@ -63,9 +63,9 @@ impl Piece {
     }
 
     /// The same with all rows of U.
-    pub fn gathered<C: Comm>(&self, nodes: usize, comm: &C) -> Self {
+    pub fn gathered(&self, nodes: usize, comm: &dyn Comm) -> Self {
         let mut u = Dense::zeros(nodes, self.u.width());
-        comm.all_gather(self.u.padded(), u.padded_mut());
+        comm::all_gather(comm, self.u.padded(), u.padded_mut());
         Piece { u, ..self.clone() }
     }
 }

@@ -25,16 +25,16 @@ pub struct Residual<T> {
 
 impl<T: Real> Residual<T> {
     /// The residual before the first stage: the matrix itself.
-    pub fn new<C: Comm>(tiles: Tiles<T>, pool: &Pool, comm: &C) -> Self {
+    pub fn new(tiles: Tiles<T>, pool: &Pool, comm: &dyn Comm) -> Self {
         let mut residual = Residual { tiles, squared_norm: 0.0, first_squared_norm: 0.0, entries: 0 };
         residual.measure(pool, comm);
         residual.first_squared_norm = residual.squared_norm;
         residual
     }
 
-    fn measure<C: Comm>(&mut self, pool: &Pool, comm: &C) {
+    fn measure(&mut self, pool: &Pool, comm: &dyn Comm) {
         let mut sums = [pool.run(|| self.tiles.squared_norm()), self.tiles.entries() as f64];
-        comm.all_reduce_sum(&mut sums);
+        comm::all_reduce_sum(comm, &mut sums);
         // Rust's sum of no numbers is -0, which would be printed as "-0.0% left".
         self.squared_norm = sums[0] + 0.0;
         self.entries = sums[1] as usize;
@@ -51,21 +51,21 @@ impl<T: Real> Residual<T> {
     }
 
     /// The mean over all pairs of nodes.
-    pub fn mean<C: Comm>(&self, pool: &Pool, comm: &C) -> f64 {
+    pub fn mean(&self, pool: &Pool, comm: &dyn Comm) -> f64 {
         let nodes = self.tiles.cols() as f64;
         comm::sum(comm, pool.run(|| self.tiles.sum())) / (nodes * nodes)
     }
 
     /// Subtracts `scale U V`.
-    pub fn subtract<C: Comm>(&mut self, u: &Dense<T>, v_t: &Dense<T>, scale: f64, pool: &Pool, comm: &C) {
+    pub fn subtract(&mut self, u: &Dense<T>, v_t: &Dense<T>, scale: f64, pool: &Pool, comm: &dyn Comm) {
         subtract(&mut self.tiles, u, v_t, scale, pool);
         self.measure(pool, comm);
     }
 
     /// The scale `s` that minimizes the error of `s U V` on the pattern of R; 0 if `U V` is 0 there.
-    pub fn best_scale<C: Comm>(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &C) -> f64 {
+    pub fn best_scale(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &dyn Comm) -> f64 {
         let mut sums = products_on_pattern(&self.tiles, u, v_t, pool);
-        comm.all_reduce_sum(&mut sums);
+        comm::all_reduce_sum(comm, &mut sums);
         if sums[1] > 0.0 { sums[0] / sums[1] } else { 0.0 }
     }
 }

@@ -1,6 +1,6 @@
 //! Tests the collectives on the ranks started by `mpirun`; run by `crates/mpi/test.sh`.
 
-use manyview::comm::Comm;
+use manyview::comm::{self, Comm};
 use manyview::linalg::Real;
 use manyview_mpi::Mpi;
 
@@ -23,7 +23,7 @@ fn main() {
 fn sums<T: Real>(mpi: &Mpi, length: usize) {
     let number = |rank: usize, at: usize| ((at % 1000) * (rank + 1)) as f64;
     let mut buf: Vec<T> = (0..length).map(|at| T::from_f64(number(mpi.rank(), at))).collect();
-    mpi.all_reduce_sum(&mut buf);
+    comm::all_reduce_sum(mpi, &mut buf);
     for (at, sum) in buf.iter().enumerate() {
         let expected: f64 = (0..mpi.size()).map(|rank| number(rank, at)).sum();
         assert_eq!(sum.to_f64(), expected, "{at} of {length}");
@@ -36,6 +36,6 @@ fn blocks<T: Real>(mpi: &Mpi, most: usize) {
     let expected: Vec<T> = (0..mpi.size()).flat_map(block).collect();
     let part: Vec<T> = block(mpi.rank()).collect();
     let mut whole = vec![T::ZERO; expected.len()];
-    mpi.all_gather_in_pieces(&part, &mut whole, most);
+    mpi.gather_in_pieces(T::slice(&part), T::slice_mut(&mut whole), most);
     assert_eq!(whole, expected);
 }

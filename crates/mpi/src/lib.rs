@@ -9,7 +9,7 @@
 use std::cmp::min;
 
 use manyview::comm::Comm;
-use manyview::linalg::{Real, Slice, SliceMut};
+use manyview::linalg::{Slice, SliceMut};
 use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
 use mpi::datatype::{Equivalence, PartitionMut};
 use mpi::environment::Universe;
@@ -92,30 +92,30 @@ impl Comm for Mpi {
         self.world.size() as usize
     }
 
-    fn all_reduce_sum<T: Real>(&self, buf: &mut [T]) {
+    fn sum_numbers(&self, numbers: SliceMut<'_>) {
         if self.size() == 1 {
             return;
         }
-        match T::slice_mut(buf) {
-            SliceMut::F32(buf) => self.sum(buf),
-            SliceMut::F64(buf) => self.sum(buf),
+        match numbers {
+            SliceMut::F32(numbers) => self.sum(numbers),
+            SliceMut::F64(numbers) => self.sum(numbers),
         }
     }
 
-    fn all_gather<T: Real>(&self, part: &[T], whole: &mut [T]) {
-        self.all_gather_in_pieces(part, whole, Count::MAX as usize);
+    fn gather_numbers(&self, part: Slice<'_>, whole: SliceMut<'_>) {
+        self.gather_in_pieces(part, whole, Count::MAX as usize);
     }
 }
 
 impl Mpi {
-    /// [`Comm::all_gather`] with messages of at most `most` numbers; longer blocks are sent in pieces. For tests, where
+    /// [`Comm::gather_numbers`] with messages of at most `most` numbers; longer blocks are sent in pieces. For tests, where
     /// memory is not sufficient to reach the limit of MPI.
     #[doc(hidden)]
-    pub fn all_gather_in_pieces<T: Real>(&self, part: &[T], whole: &mut [T], most: usize) {
-        match (T::slice(part), T::slice_mut(whole)) {
+    pub fn gather_in_pieces(&self, part: Slice<'_>, whole: SliceMut<'_>, most: usize) {
+        match (part, whole) {
             (Slice::F32(part), SliceMut::F32(whole)) => self.gather(part, whole, most),
             (Slice::F64(part), SliceMut::F64(whole)) => self.gather(part, whole, most),
-            _ => unreachable!("both slices have the type T"),
+            _ => unreachable!("both slices have the same type"),
         }
     }
 }

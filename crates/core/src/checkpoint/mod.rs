@@ -108,7 +108,7 @@ impl Checkpoints {
     }
 
     /// The pieces of the finished stages, with these rows of U.
-    pub fn read<C: Comm>(&self, rows: &Range<usize>, comm: &C) -> Result<Vec<Vec<Piece>>> {
+    pub fn read(&self, rows: &Range<usize>, comm: &dyn Comm) -> Result<Vec<Vec<Piece>>> {
         let read =
             (1..=self.stages).map(|stage| file::read(&self.path(stage), rows)).collect::<Result<Vec<_>>>();
         // If one rank cannot read, all ranks fail.
@@ -116,7 +116,7 @@ impl Checkpoints {
     }
 
     /// Writes a stage. Rank 0 writes; if that fails, all ranks fail.
-    pub fn write<C: Comm>(&self, stage: usize, pieces: &[Piece], nodes: usize, comm: &C) -> Result<()> {
+    pub fn write(&self, stage: usize, pieces: &[Piece], nodes: usize, comm: &dyn Comm) -> Result<()> {
         let whole: Vec<Piece> = pieces.iter().map(|piece| piece.gathered(nodes, comm)).collect();
         let written = if comm.rank() == 0 { self.write_whole(stage, &whole) } else { Ok(()) };
         comm::agree(comm, written)

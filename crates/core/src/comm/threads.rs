@@ -4,8 +4,8 @@
 
 use std::sync::{Barrier, Mutex};
 
-use super::Comm;
-use manyview_base::linalg::Real;
+use super::{Comm, SAME_TYPE};
+use manyview_base::linalg::{Real, Slice, SliceMut};
 
 /// One rank among the threads of a process.
 #[derive(Debug)]
@@ -47,6 +47,22 @@ impl Threads<'_> {
         // No rank may contribute the next part before all ranks have read this one.
         self.shared.barrier.wait();
     }
+
+    fn sum<T: Real>(&self, buf: &mut [T]) {
+        let own = buf.to_vec();
+        self.exchange(&own, |parts| {
+            for (at, sum) in buf.iter_mut().enumerate() {
+                *sum = T::from_f64(parts.iter().map(|part| part[at]).sum());
+            }
+        });
+    }
+
+    fn gather<T: Real>(&self, part: &[T], whole: &mut [T]) {
+        self.exchange(part, |parts| {
+            let all: Vec<T> = parts.iter().flatten().map(|&x| T::from_f64(x)).collect();
+            whole.copy_from_slice(&all);
+        });
+    }
 }
 
 impl Comm for Threads<'_> {
@@ -58,37 +74,36 @@ impl Comm for Threads<'_> {
         self.shared.parts.lock().expect("no rank panicked").len()
     }
 
-    fn all_reduce_sum<T: Real>(&self, buf: &mut [T]) {
-        let own = buf.to_vec();
-        self.exchange(&own, |parts| {
-            for (at, sum) in buf.iter_mut().enumerate() {
-                *sum = T::from_f64(parts.iter().map(|part| part[at]).sum());
-            }
-        });
+    fn sum_numbers(&self, numbers: SliceMut<'_>) {
+        match numbers {
+            SliceMut::F32(numbers) => self.sum(numbers),
+            SliceMut::F64(numbers) => self.sum(numbers),
+        }
     }
 
-    fn all_gather<T: Real>(&self, part: &[T], whole: &mut [T]) {
-        self.exchange(part, |parts| {
-            let all: Vec<T> = parts.iter().flatten().map(|&x| T::from_f64(x)).collect();
-            whole.copy_from_slice(&all);
-        });
+    fn gather_numbers(&self, part: Slice<'_>, whole: SliceMut<'_>) {
+        match (part, whole) {
+            (Slice::F32(part), SliceMut::F32(whole)) => self.gather(part, whole),
+            (Slice::F64(part), SliceMut::F64(whole)) => self.gather(part, whole),
+            _ => unreachable!("{SAME_TYPE}"),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comm::{agree, max};
+    use crate::comm::{agree, all_gather, all_reduce_sum, max};
     use manyview_base::error::Error;
 
     #[test]
     fn sums_and_blocks_reach_every_rank() {
         let seen = Threads::run(3, |comm| {
             let mut sum = [comm.rank() as f32, 1.0];
-            comm.all_reduce_sum(&mut sum);
+            all_reduce_sum(comm, &mut sum);
             let part = &[0.0, 1.0, 2.0, 3.0, 4.0][[0..1, 1..1, 1..5][comm.rank()].clone()];
             let mut whole = [0.0; 5];
-            comm.all_gather(part, &mut whole);
+            all_gather(comm, part, &mut whole);
             (sum, whole)
         });
         for rank in seen {

@@ -4,12 +4,11 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use super::Comm;
-use manyview_base::linalg::Real;
+use manyview_base::linalg::{Slice, SliceMut};
 
 /// A communicator that counts its calls.
-#[derive(Debug)]
-pub struct Timed<'a, C> {
-    comm: &'a C,
+pub struct Timed<'a> {
+    comm: &'a dyn Comm,
     traffic: Cell<Traffic>,
 }
 
@@ -24,9 +23,9 @@ pub struct Traffic {
     pub seconds: f64,
 }
 
-impl<'a, C: Comm> Timed<'a, C> {
+impl<'a> Timed<'a> {
     /// Wraps a communicator, with all counts at 0.
-    pub fn new(comm: &'a C) -> Self {
+    pub fn new(comm: &'a dyn Comm) -> Self {
         Timed { comm, traffic: Cell::default() }
     }
 
@@ -35,19 +34,19 @@ impl<'a, C: Comm> Timed<'a, C> {
         self.traffic.get()
     }
 
-    fn count<T: Real>(&self, numbers: usize, call: impl FnOnce()) {
+    fn count(&self, bytes: usize, call: impl FnOnce()) {
         let began = Instant::now();
         call();
         let before = self.traffic.get();
         self.traffic.set(Traffic {
             calls: before.calls + 1,
-            bytes: before.bytes + (numbers * size_of::<T>()) as u64,
+            bytes: before.bytes + bytes as u64,
             seconds: before.seconds + began.elapsed().as_secs_f64(),
         });
     }
 }
 
-impl<C: Comm> Comm for Timed<'_, C> {
+impl Comm for Timed<'_> {
     fn rank(&self) -> usize {
         self.comm.rank()
     }
@@ -56,25 +55,33 @@ impl<C: Comm> Comm for Timed<'_, C> {
         self.comm.size()
     }
 
-    fn all_reduce_sum<T: Real>(&self, buf: &mut [T]) {
-        self.count::<T>(buf.len(), || self.comm.all_reduce_sum(buf));
+    fn sum_numbers(&self, numbers: SliceMut<'_>) {
+        let bytes = match &numbers {
+            SliceMut::F32(numbers) => size_of_val(*numbers),
+            SliceMut::F64(numbers) => size_of_val(*numbers),
+        };
+        self.count(bytes, || self.comm.sum_numbers(numbers));
     }
 
-    fn all_gather<T: Real>(&self, part: &[T], whole: &mut [T]) {
-        self.count::<T>(part.len(), || self.comm.all_gather(part, whole));
+    fn gather_numbers(&self, part: Slice<'_>, whole: SliceMut<'_>) {
+        let bytes = match part {
+            Slice::F32(part) => size_of_val(part),
+            Slice::F64(part) => size_of_val(part),
+        };
+        self.count(bytes, || self.comm.gather_numbers(part, whole));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comm::{Local, Threads};
+    use crate::comm::{Local, Threads, all_gather, all_reduce_sum};
 
     #[test]
     fn calls_and_bytes_are_counted() {
         let comm = Timed::new(&Local);
-        comm.all_reduce_sum(&mut [1.0f32; 3]);
-        comm.all_gather(&[1.0f64; 2], &mut [0.0; 2]);
+        all_reduce_sum(&comm, &mut [1.0f32; 3]);
+        all_gather(&comm, &[1.0f64; 2], &mut [0.0; 2]);
         let Traffic { calls, bytes, .. } = comm.traffic();
         assert_eq!((calls, bytes), (2, 28));
     }
@@ -87,7 +94,7 @@ mod tests {
             if timed.rank() == 1 {
                 std::thread::sleep(pause);
             }
-            timed.all_reduce_sum(&mut [0.0f32]);
+            all_reduce_sum(&timed, &mut [0.0f32]);
             timed.traffic().seconds
         });
         assert!(waited[0] > 0.8 * pause.as_secs_f64(), "{waited:?}");

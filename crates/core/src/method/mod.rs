@@ -76,7 +76,7 @@ pub trait Method: Settings + serde::Serialize {
     /// Embeds the network of a task on the ranks of `comm`, keeping finished stages.
     ///
     /// Only called with several ranks or with checkpoints when the method has these capabilities.
-    fn run_on<C: Comm>(&self, task: &mut Task<'_, '_>, _: &C, _: Option<&Checkpoints>) -> Result<Found> {
+    fn run_on(&self, task: &mut Task<'_, '_>, _: &dyn Comm, _: Option<&Checkpoints>) -> Result<Found> {
         self.run(task)
     }
 
@@ -101,7 +101,7 @@ pub struct MemoryLike {
 }
 
 /// How a method is run.
-pub struct Options<'a, C> {
+pub struct Options<'a> {
     /// The random seed.
     pub seed: u64,
     /// The number of threads; all cores when not given.
@@ -109,27 +109,27 @@ pub struct Options<'a, C> {
     /// Labels of training nodes, for methods that learn from them.
     pub labels: Option<&'a Labels>,
     /// The ranks.
-    pub comm: &'a C,
+    pub comm: &'a dyn Comm,
     /// Where finished stages are kept.
     pub checkpoints: Option<&'a Checkpoints>,
 }
 
-impl Default for Options<'_, crate::comm::Local> {
+impl Default for Options<'_> {
     fn default() -> Self {
         Options { seed: 0, threads: None, labels: None, comm: &crate::comm::Local, checkpoints: None }
     }
 }
 
 /// Embeds a network by a method called `name`; the observer hears of progress and may end the fit.
-pub fn fit<M: Method, C: Comm>(
+pub fn fit<M: Method>(
     method: &M,
     name: &str,
     network: &Network,
-    options: &Options<'_, C>,
+    options: &Options<'_>,
     observer: &mut Observer<'_>,
 ) -> Result<Fit> {
     method.check()?;
-    check_capabilities::<M, C>(name, options)?;
+    check_capabilities::<M>(name, options)?;
     let pool = Pool::new(options.threads)?;
     let began = Instant::now();
     let mut task = Task::new(network, method.dim(), options.seed, &pool, options.labels, observer);
@@ -161,14 +161,14 @@ pub fn fit<M: Method, C: Comm>(
     })
 }
 
-fn settings_json<M: Method, C>(method: &M, options: &Options<'_, C>) -> Value {
+fn settings_json<M: Method>(method: &M, options: &Options<'_>) -> Value {
     let mut settings = serde_json::to_value(method).expect("settings are plain values");
     settings["seed"] = options.seed.into();
     settings["threads"] = options.threads.into();
     settings
 }
 
-fn check_capabilities<M: Method, C: Comm>(name: &str, options: &Options<'_, C>) -> Result<()> {
+fn check_capabilities<M: Method>(name: &str, options: &Options<'_>) -> Result<()> {
     if options.comm.size() > 1 && !M::CAPABILITIES.ranks {
         return Err(Error::config(format!(
             "{name} runs in one process; start it without mpirun or srun, or use mnmf"

@@ -25,7 +25,7 @@ pub use init::Start;
 pub use init::{StartMeans, random_start};
 pub use weights::view_weights;
 
-use crate::comm::{Comm, Local};
+use crate::comm::{self, Comm, Local};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::gram::{add, gram, inner};
 use manyview_base::linalg::kernels::add_products;
@@ -138,12 +138,12 @@ pub fn factorize<T: Real>(
 ///
 /// # Panics
 /// As [`factorize`].
-pub fn factorize_watched<T: Real, C: Comm>(
+pub fn factorize_watched<T: Real>(
     targets: &[Target<'_, T>],
     start: Start<T>,
     settings: &Settings,
     pool: &Pool,
-    comm: &C,
+    comm: &dyn Comm,
     observer: &mut dyn FnMut(Iteration<'_>) -> ControlFlow<()>,
 ) -> Result<Factors<T>> {
     assert!(settings.gamma > 0.0, "gamma = {} must be greater than 0", settings.gamma);
@@ -166,12 +166,12 @@ pub fn factorize_watched<T: Real, C: Comm>(
         let gram_sum = weighted_gram::<T>(&gram_v, &shares);
         pool.run(|| update_u(targets, &v_t, &shares, rule, &mut u, &gram_sum));
         gram_u = pool.run(|| gram(&u));
-        comm.all_reduce_sum(&mut gram_u);
+        comm::all_reduce_sum(comm, &mut gram_u);
 
         let gram_t: Vec<T> = gram_u.iter().map(|&x| T::from_f64(x)).collect();
         for (k, target) in targets.iter().enumerate() {
             pool.run(|| transposed_times(&target.parts, &u, &mut numerators, &|| true));
-            comm.all_reduce_sum(numerators.padded_mut());
+            comm::all_reduce_sum(comm, numerators.padded_mut());
             let cross = pool.run(|| {
                 update_v(rule, &mut v_t[k], &numerators, &gram_t);
                 gram_v[k] = gram(&v_t[k]);
@@ -192,7 +192,7 @@ pub fn factorize_watched<T: Real, C: Comm>(
         let reached = convergence.reached(iteration, log, &weights, &measured, numerators.rows());
         // All ranks end together. They have the same numbers, but MPI only recommends that sums are bitwise identical.
         let mut votes = [asked_to_end, reached].map(|vote| if vote { 1.0 } else { 0.0 });
-        comm.all_reduce_sum::<f64>(&mut votes);
+        comm::all_reduce_sum(comm, &mut votes);
         if votes[0] > 0.0 {
             return Err(Error::Interrupted);
         }

@@ -136,7 +136,7 @@ pub struct RankSeconds {
 impl RankRecord {
     /// The records of all ranks, each of which brings its own: its fit, and how long it read and wrote. Empty for methods
     /// without stages, which run on no ranks.
-    pub fn gather<C: Comm>(comm: &C, fit: &Fit, read: f64, write: f64) -> Vec<Self> {
+    pub fn gather(comm: &dyn Comm, fit: &Fit, read: f64, write: f64) -> Vec<Self> {
         if fit.stages.is_empty() {
             return Vec::new();
         }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{Objective, Run};
-use crate::comm::{self, Comm};
+use crate::comm;
 use crate::mnmf::{Consensus, Init, Normalize, Stage};
 use crate::nmf::{Settings, Start};
 use crate::nmf::{Solver, StopRule};
@@ -17,7 +17,7 @@ use manyview_data::embedding::Kind;
 const INIT_ITERATIONS: usize = 200;
 const INIT_TOL: f64 = 1e-4;
 
-impl<C: Comm> Run<'_, '_, C> {
+impl Run<'_, '_> {
     pub(super) fn consensus_stage(&mut self, stage: &Stage) -> Result<Vec<Piece>> {
         let active = self.active();
         // The sum of one view is that view; a scale would only make its fit worse.

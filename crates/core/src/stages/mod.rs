@@ -81,10 +81,10 @@ impl Method for Mnmf {
     ///
     /// Stages that the checkpoints have are not computed again, and the result has the same bits as if they had been.
     /// Rank 0 writes; all ranks read, and their number may differ from that of the run before.
-    fn run_on<C: Comm>(
+    fn run_on(
         &self,
         task: &mut Task<'_, '_>,
-        comm: &C,
+        comm: &dyn Comm,
         checkpoints: Option<&Checkpoints>,
     ) -> Result<Found> {
         let (network, pool, seed) = (task.network, task.pool, task.seed);
@@ -151,11 +151,11 @@ fn not_converged(stages: &[StageRecord], config: &Mnmf) -> Option<Warning> {
 }
 
 /// The rows of this rank, and those rows of the proximity matrix of every view.
-fn all_residuals<C: Comm>(
+fn all_residuals(
     config: &Mnmf,
     network: &Network,
     pool: &Pool,
-    comm: &C,
+    comm: &dyn Comm,
     observer: &mut Observer<'_>,
 ) -> Result<(Range<usize>, Vec<Residual<f32>>)> {
     let settings = config.proximity;
@@ -186,14 +186,14 @@ fn all_residuals<C: Comm>(
 }
 
 /// The state of a fit between stages.
-struct Run<'a, 'o, C> {
+struct Run<'a, 'o> {
     config: &'a Mnmf,
     seed: u64,
     plan: &'a Plan,
     names: Vec<&'a str>,
     residuals: Vec<Residual<f32>>,
     pool: &'a Pool,
-    comm: &'a C,
+    comm: &'a dyn Comm,
     /// This rank's rows.
     rows: Range<usize>,
     embedding: Embedding,
@@ -203,7 +203,7 @@ struct Run<'a, 'o, C> {
     observer: &'a mut Observer<'o>,
 }
 
-impl<C: Comm> Run<'_, '_, C> {
+impl Run<'_, '_> {
     fn all_stages(&mut self, checkpoints: Option<&Checkpoints>) -> Result<()> {
         let mut finished =
             checkpoints.map_or(Ok(Vec::new()), |kept| kept.read(&self.rows, self.comm))?.into_iter();
@@ -338,7 +338,7 @@ impl<C: Comm> Run<'_, '_, C> {
         let mut u = piece.u.clone();
         u.scale_columns(&piece.column_scales);
         let mut whole = vec![0.0; self.embedding.rows() * u.stride()];
-        self.comm.all_gather(u.padded(), &mut whole);
+        comm::all_gather(self.comm, u.padded(), &mut whole);
         let view = (stage.kind == Kind::Unique).then(|| self.names[piece.views[0]].to_owned());
         let part = Part { stage: stage.number, kind: stage.kind, view, columns: piece.columns.clone() };
         self.columns_done += part.columns.len();

@@ -25,11 +25,11 @@ const SAMPLE: usize = 256;
 const SPARING: usize = 16;
 
 /// The rows of this rank; with one rank, all rows.
-pub(super) fn own_rows<C: Comm>(
+pub(super) fn own_rows(
     network: &Network,
     settings: Settings,
     pool: &Pool,
-    comm: &C,
+    comm: &dyn Comm,
     observer: &mut Observer<'_>,
 ) -> Result<Range<usize>> {
     let nodes = network.nodes().len();
@@ -53,13 +53,13 @@ pub(super) fn own_rows<C: Comm>(
         }
     }
     let mut all_costs = vec![0.0; strata];
-    comm.all_gather(&costs, &mut all_costs);
+    comm::all_gather(comm, &costs, &mut all_costs);
     let bounds = cut(&all_costs, nodes, comm.size());
     Ok(bounds[comm.rank()]..bounds[comm.rank() + 1])
 }
 
 /// A network that differs between ranks would give wrong results, or a deadlock.
-fn check_same<C: Comm>(network: &Network, comm: &C) -> Result<()> {
+fn check_same(network: &Network, comm: &dyn Comm) -> Result<()> {
     let views = network.views();
     let entries: usize = views.iter().map(|view| view.adjacency.entries()).sum();
     let weight: f64 = views.iter().flat_map(|view| view.adjacency.values()).sum();

@@ -4,13 +4,12 @@ use std::ops::Range;
 use std::time::Instant;
 
 use super::{Objective, Run};
-use crate::comm::Comm;
 use crate::mnmf::{Split, Stage, largest_remainder};
 use crate::piece::Piece;
 use manyview_base::error::Result;
 use manyview_data::embedding::Kind;
 
-impl<C: Comm> Run<'_, '_, C> {
+impl Run<'_, '_> {
     pub(super) fn unique_stage(&mut self, stage: &Stage) -> Result<Vec<Piece>> {
         let mut from = stage.columns.start;
         let mut pieces = Vec::new();

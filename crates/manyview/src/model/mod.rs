@@ -58,16 +58,16 @@ pub struct Model {
 }
 
 /// What a fit may get besides a network.
-pub struct FitOptions<'a, C = Local> {
+pub struct FitOptions<'a> {
     /// Labels of training nodes, for methods that learn from them.
     pub labels: Option<&'a Labels>,
     /// The ranks.
-    pub comm: &'a C,
+    pub comm: &'a dyn Comm,
     /// Where finished stages are kept.
     pub checkpoints: Option<&'a Checkpoints>,
 }
 
-impl Default for FitOptions<'_, Local> {
+impl Default for FitOptions<'_> {
     fn default() -> Self {
         FitOptions { labels: None, comm: &Local, checkpoints: None }
     }
@@ -192,10 +192,10 @@ impl Model {
     /// # Errors
     /// [`Error::Interrupted`] when the observer breaks; [`Error::Config`] when the method lacks a capability that the
     /// options ask for.
-    pub fn fit_with<C: Comm>(
+    pub fn fit_with(
         &self,
         network: &Network,
-        options: &FitOptions<'_, C>,
+        options: &FitOptions<'_>,
         observer: &mut Observer<'_>,
     ) -> Result<Fit> {
         let FitOptions { labels, comm, checkpoints } = *options;

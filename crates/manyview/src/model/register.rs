@@ -7,7 +7,6 @@ use manyview_baselines::{
     BoostNe, DeepWalk, Metapath2Vec, Mne, MtneC, MultiNmf, Mve, NetMf, NetMfConcat, NetMfSum, NmfCon, Pte,
     TuckEr,
 };
-use manyview_core::comm::Comm;
 use manyview_core::method::{self, Capabilities, Fit, MemoryLike, Method as _, Observer, Options};
 use manyview_core::mnmf::Mnmf;
 use manyview_core::preset::Preset;
@@ -139,10 +138,10 @@ impl MethodSettings {
         dispatch!(self, settings => settings.dim())
     }
 
-    pub(super) fn fit<C: Comm>(
+    pub(super) fn fit(
         &self,
         network: &Network,
-        options: &Options<'_, C>,
+        options: &Options<'_>,
         observer: &mut Observer<'_>,
     ) -> Result<Fit> {
         let name = self.method().name();

@@ -1,12 +1,10 @@
 //! Runs that are broken off and taken up again.
 
-mod common;
-
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use common::{fit_watched, planted};
+use crate::common::{fit_watched, planted};
 use manyview_base::error::Error;
 use manyview_core::checkpoint::{Checkpoints, Identity};
 use manyview_core::comm::{Local, Threads};

@@ -1,10 +1,8 @@
 //! Properties of one stage that hold for any data.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{dense, sparse, squared_norm};
+use crate::common::{dense, sparse, squared_norm};
 use manyview_base::linalg::{Csr, Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 use manyview_core::comm::Local;

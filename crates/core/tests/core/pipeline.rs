@@ -1,10 +1,8 @@
 //! Whole fits of small networks.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{fit_observed, fit_on_threads, planted};
+use crate::common::{fit_observed, fit_on_threads, planted};
 use manyview_base::error::Error;
 use manyview_base::message::WarningKind;
 use manyview_core::method::{Fit, Progress, Stop};

@@ -71,10 +71,10 @@ pub(crate) fn fit_on_threads(threads: usize, config: &Mnmf, network: &Network) -
 }
 
 /// A fit on one thread of each rank, with an observer.
-pub(crate) fn fit_watched<C: Comm>(
+pub(crate) fn fit_watched(
     config: &Mnmf,
     network: &Network,
-    comm: &C,
+    comm: &dyn Comm,
     checkpoints: Option<&Checkpoints>,
     observer: &mut Observer<'_>,
 ) -> Result<Fit> {

@@ -1,10 +1,8 @@
 //! Several ranks give what one gives.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{fit_on_threads, fit_watched, planted};
+use crate::common::{fit_on_threads, fit_watched, planted};
 use manyview_core::comm::Threads;
 use manyview_core::method::Fit;
 use manyview_core::mnmf::Mnmf;

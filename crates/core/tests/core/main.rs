@@ -1,0 +1,8 @@
+//! Tests of whole computations, in one binary: each would compile the solver again.
+
+mod backends;
+mod checkpoint;
+mod common;
+mod oracle;
+mod pipeline;
+mod properties;
