@@ -78,7 +78,8 @@ fn column_scales(u_norms: &[f64], v_norms: &[Vec<f64>], scale: Scale) -> Vec<f64
     let of_column = |(column, &u_norm): (usize, &f64)| {
         let v_norm = (v_norms.iter().map(|norms| norms[column] * norms[column]).sum::<f64>() / views).sqrt();
         match scale {
-            _ if v_norm == 0.0 || u_norm == 0.0 => 0.0,
+            // Norms that f32 cannot hold are those of columns of zeros.
+            _ if v_norm as f32 == 0.0 || u_norm as f32 == 0.0 => 0.0,
             Scale::Raw => 1.0,
             Scale::Balanced => (v_norm / u_norm).sqrt(),
         }

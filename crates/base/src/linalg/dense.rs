@@ -36,6 +36,11 @@ impl<T: Real> Dense<T> {
         dense
     }
 
+    /// Returns the same matrix in another number type.
+    pub fn converted<S: Real>(&self) -> Dense<S> {
+        Dense::from_fn(self.rows, self.width, |row, col| S::from_f64(self.row(row)[col].to_f64()))
+    }
+
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows

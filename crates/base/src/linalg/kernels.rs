@@ -59,25 +59,25 @@ macro_rules! for_each_window {
 pub(super) use for_each_window;
 
 /// Adds `R Vᵀ` for the rows of one block to `out` (block rows x stride). `v_t` is V transposed: one row per column of
-/// R.
-pub fn add_products<T: Real>(block: &Block<T>, panel: usize, v_t: &Dense<T>, out: &mut [T]) {
+/// R. The matrix may be of a narrower type than the factors.
+pub fn add_products<M: Real, T: Real>(block: &Block<M>, panel: usize, v_t: &Dense<T>, out: &mut [T]) {
     let stride = v_t.stride();
     for_each_window!(stride, |offset, WIDTH| vectorized(
         #[inline(always)]
         || {
             // A constant stride, which is the usual case, lets the compiler fold the address arithmetic.
             if stride == WIDTH {
-                products_window::<T, WIDTH>(block, panel, v_t.padded(), WIDTH, 0, out);
+                products_window::<M, T, WIDTH>(block, panel, v_t.padded(), WIDTH, 0, out);
             } else {
-                products_window::<T, WIDTH>(block, panel, v_t.padded(), stride, offset, out);
+                products_window::<M, T, WIDTH>(block, panel, v_t.padded(), stride, offset, out);
             }
         }
     ));
 }
 
 #[inline(always)]
-fn products_window<T: Real, const WIDTH: usize>(
-    block: &Block<T>,
+fn products_window<M: Real, T: Real, const WIDTH: usize>(
+    block: &Block<M>,
     panel: usize,
     v_t: &[T],
     stride: usize,
@@ -104,23 +104,29 @@ fn products_window<T: Real, const WIDTH: usize>(
 
 /// `sum_e values[e] * v[cols[e]]`, with two independent chains of additions.
 #[inline(always)]
-fn gather<'a, T: Real, const WIDTH: usize>(
+fn gather<'a, M: Real, T: Real, const WIDTH: usize>(
     cols: &[u16],
-    values: &[T],
+    values: &[M],
     v: impl Fn(u16) -> &'a [T; WIDTH],
 ) -> [T; WIDTH] {
     let (mut even, mut odd) = ([T::ZERO; WIDTH], [T::ZERO; WIDTH]);
     let (col_pairs, last_col) = cols.as_chunks::<2>();
     let (value_pairs, last_value) = values.as_chunks::<2>();
     for (cols, values) in col_pairs.iter().zip(value_pairs) {
-        add_multiple(&mut even, values[0], v(cols[0]));
-        add_multiple(&mut odd, values[1], v(cols[1]));
+        add_multiple(&mut even, converted(values[0]), v(cols[0]));
+        add_multiple(&mut odd, converted(values[1]), v(cols[1]));
     }
     if let ([col], [value]) = (last_col, last_value) {
-        add_multiple(&mut even, *value, v(*col));
+        add_multiple(&mut even, converted(*value), v(*col));
     }
     add_to(&mut even, &odd);
     even
+}
+
+/// Converts between the number types; does nothing if they are the same.
+#[inline(always)]
+fn converted<M: Real, T: Real>(x: M) -> T {
+    T::from_f64(x.to_f64())
 }
 
 /// Returns the columns `offset..offset + WIDTH` of row `row`.
@@ -155,23 +161,28 @@ fn add_to<T: Real>(sum: &mut [T], part: &[T]) {
 }
 
 /// Adds `(Uᵀ R)ᵀ` for the columns of one panel to `out` (panel columns x stride), row by row of R.
-pub fn add_transposed_products<T: Real>(tiles: &Tiles<T>, index: usize, u: &Dense<T>, out: &mut [T]) {
+pub fn add_transposed_products<M: Real, T: Real>(
+    tiles: &Tiles<M>,
+    index: usize,
+    u: &Dense<T>,
+    out: &mut [T],
+) {
     let stride = u.stride();
     for_each_window!(stride, |offset, WIDTH| vectorized(
         #[inline(always)]
         || {
             if stride == WIDTH {
-                transposed_window::<T, WIDTH>(tiles, index, u.padded(), WIDTH, 0, out);
+                transposed_window::<M, T, WIDTH>(tiles, index, u.padded(), WIDTH, 0, out);
             } else {
-                transposed_window::<T, WIDTH>(tiles, index, u.padded(), stride, offset, out);
+                transposed_window::<M, T, WIDTH>(tiles, index, u.padded(), stride, offset, out);
             }
         }
     ));
 }
 
 #[inline(always)]
-fn transposed_window<T: Real, const WIDTH: usize>(
-    tiles: &Tiles<T>,
+fn transposed_window<M: Real, T: Real, const WIDTH: usize>(
+    tiles: &Tiles<M>,
     index: usize,
     u: &[T],
     stride: usize,
@@ -188,11 +199,11 @@ fn transposed_window<T: Real, const WIDTH: usize>(
             if stride == WIDTH {
                 let rows = out.as_chunks_mut::<WIDTH>().0;
                 for (&col, &value) in cols.iter().zip(values) {
-                    add_multiple(&mut rows[usize::from(col)], value, &u_row);
+                    add_multiple(&mut rows[usize::from(col)], converted(value), &u_row);
                 }
             } else {
                 for (&col, &value) in cols.iter().zip(values) {
-                    add_multiple(window_mut::<T, WIDTH>(out, col, stride, offset), value, &u_row);
+                    add_multiple(window_mut::<T, WIDTH>(out, col, stride, offset), converted(value), &u_row);
                 }
             }
         }

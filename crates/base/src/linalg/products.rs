@@ -13,7 +13,11 @@ const SLICE: usize = 32;
 const WIDEST: usize = 64;
 
 /// Returns `(A_1 + A_2 + ...) X`. When `going` returns false, the rest is left zero.
-pub fn times<T: Real>(parts: &[&Tiles<T>], x: &Dense<T>, going: &(dyn Fn() -> bool + Sync)) -> Dense<T> {
+pub fn times<M: Real, T: Real>(
+    parts: &[&Tiles<M>],
+    x: &Dense<T>,
+    going: &(dyn Fn() -> bool + Sync),
+) -> Dense<T> {
     let mut product = Dense::zeros(parts[0].rows(), x.width());
     in_slices(x, &mut product, |x, product| {
         let length = BLOCK_ROWS * product.stride();
@@ -28,8 +32,8 @@ pub fn times<T: Real>(parts: &[&Tiles<T>], x: &Dense<T>, going: &(dyn Fn() -> bo
 
 /// Writes `(A_1 + A_2 + ...)ᵀ X` to `product`. Each task owns a range of columns of A, so that the order of additions
 /// is fixed. When `going` returns false, the rest is left zero.
-pub fn transposed_times<T: Real>(
-    parts: &[&Tiles<T>],
+pub fn transposed_times<M: Real, T: Real>(
+    parts: &[&Tiles<M>],
     x: &Dense<T>,
     product: &mut Dense<T>,
     going: &(dyn Fn() -> bool + Sync),

@@ -95,7 +95,7 @@ impl Method for MultiNmf {
         });
         let (factors, warning) = solved.ok_or(Error::Interrupted)?;
         let consensus = mean(&factors);
-        let vectors = (0..consensus.rows()).flat_map(|row| consensus.row(row)).copied().collect();
+        let vectors = (0..consensus.rows()).flat_map(|row| consensus.row(row)).map(|&x| x as f32).collect();
         Ok(Found { vectors, warnings: warning.into_iter().collect(), ..Found::default() })
     }
 
@@ -130,13 +130,7 @@ impl<T: Real> Work<'_, T> {
     }
 
     /// Runs some iterations of a view; `None` when canceled.
-    fn improve(
-        &self,
-        view: usize,
-        factors: &mut Factors<T>,
-        pull: Pull<'_, T>,
-        iterations: usize,
-    ) -> Option<()> {
+    fn improve(&self, view: usize, factors: &mut Factors, pull: Pull<'_>, iterations: usize) -> Option<()> {
         for _ in 0..iterations {
             self.targets[view].step(factors, pull, &|| self.going());
             self.going().then_some(())?;
@@ -145,19 +139,19 @@ impl<T: Real> Work<'_, T> {
         Some(())
     }
 
-    fn objective(&self, view: usize, factors: &Factors<T>, pull: Pull<'_, T>) -> f64 {
+    fn objective(&self, view: usize, factors: &Factors, pull: Pull<'_>) -> f64 {
         self.targets[view].objective(factors, pull, &|| self.going())
     }
 
-    fn pull<'b>(&self, lambda: f64, consensus: &'b Dense<T>) -> Pull<'b, T> {
+    fn pull<'b>(&self, lambda: f64, consensus: &'b Dense<f64>) -> Pull<'b> {
         Pull { lambda, consensus, guard: self.settings.guard.unwrap_or(0.0) }
     }
 
     /// Factorizes the views without a consensus, each from the V of the previous one.
-    fn start(&self, keys: &[Key], width: usize) -> Option<Vec<Factors<T>>> {
+    fn start(&self, keys: &[Key], width: usize) -> Option<Vec<Factors>> {
         let [rows, _] = self.targets[0].shape();
         let mut v = random(keys[0], rows, width);
-        let mut found: Vec<Factors<T>> = Vec::new();
+        let mut found: Vec<Factors> = Vec::new();
         for sweep in 0..SWEEPS {
             for (view, key) in keys.iter().enumerate() {
                 let first = sweep == 0 && view == 0;
@@ -172,26 +166,26 @@ impl<T: Real> Work<'_, T> {
     /// Returns the V from which the next view starts. Updates are multiplicative, so zeros stay zero, and a node
     /// without edges in one view would stay zero in all later ones. Entries below a hundredth of the mean are therefore
     /// replaced by random numbers between zero and that. With `guard` they are kept, as in the published program.
-    fn with_random_floor(&self, v: &Dense<T>, key: Key) -> Dense<T> {
+    fn with_random_floor(&self, v: &Dense<f64>, key: Key) -> Dense<f64> {
         if self.settings.guard.is_some() {
             return v.clone();
         }
-        let sum: f64 = (0..v.rows()).flat_map(|row| v.row(row)).map(|x| x.to_f64()).sum();
+        let sum: f64 = (0..v.rows()).flat_map(|row| v.row(row)).sum();
         let least = sum / (v.rows() * v.width()) as f64 / 100.0;
-        let alive = |row: usize, col: usize| v.row(row)[col].to_f64() >= least;
+        let alive = |row: usize, col: usize| v.row(row)[col] >= least;
         Dense::from_fn(v.rows(), v.width(), |row, col| match alive(row, col) {
             true => v.row(row)[col],
-            false => T::from_f64(least * unit_f64(key.at(row, col))),
+            false => least * unit_f64(key.at(row, col)),
         })
     }
 
     /// Factorizes a view from the best of some random starts of U (and of V, if `vary`).
-    fn factorize(&self, view: usize, key: Key, v: &Dense<T>, vary: bool) -> Option<Factors<T>> {
+    fn factorize(&self, view: usize, key: Key, v: &Dense<f64>, vary: bool) -> Option<Factors> {
         let ([rows, cols], width) = (self.targets[view].shape(), v.width());
         let none = Dense::zeros(0, width);
         let pull = self.pull(0.0, &none);
         let trial = if self.settings.starts > 1 { self.settings.trial() } else { 0 };
-        let mut best: Option<(f64, Factors<T>)> = None;
+        let mut best: Option<(f64, Factors)> = None;
         for repeat in 0..self.settings.starts as u64 {
             let key = key.with(repeat);
             let v = if vary && repeat > 0 { random(key.with(1), rows, width) } else { v.clone() };
@@ -210,7 +204,7 @@ impl<T: Real> Work<'_, T> {
 
     /// Runs the rounds. A round after which the objective is higher is repeated from its start, with the newer
     /// consensus; after several such rounds in a row the run ends with a warning.
-    fn rounds(&self, mut factors: Vec<Factors<T>>) -> Option<(Vec<Factors<T>>, Option<Warning>)> {
+    fn rounds(&self, mut factors: Vec<Factors>) -> Option<(Vec<Factors>, Option<Warning>)> {
         let (lambda, rounds) = (self.settings.lambda, self.settings.rounds);
         let mut consensus = factors[0].v.clone();
         let (mut before, mut lowest, mut redone, mut round) = (factors.clone(), f64::INFINITY, 0, 0);
@@ -250,15 +244,15 @@ impl<T: Real> Work<'_, T> {
 }
 
 /// Returns random numbers between zero and one.
-fn random<T: Real>(key: Key, rows: usize, width: usize) -> Dense<T> {
-    Dense::from_fn(rows, width, |row, col| T::from_f64(unit_f64(key.at(row, col))))
+fn random(key: Key, rows: usize, width: usize) -> Dense<f64> {
+    Dense::from_fn(rows, width, |row, col| unit_f64(key.at(row, col)))
 }
 
 /// Returns the mean of the V_k: all views have the same weight.
-fn mean<T: Real>(factors: &[Factors<T>]) -> Dense<T> {
+fn mean(factors: &[Factors]) -> Dense<f64> {
     let first = &factors[0].v;
     Dense::from_fn(first.rows(), first.width(), |row, col| {
-        let sum: f64 = factors.iter().map(|factors| factors.v.row(row)[col].to_f64()).sum();
-        T::from_f64(sum / factors.len() as f64)
+        let sum: f64 = factors.iter().map(|factors| factors.v.row(row)[col]).sum();
+        sum / factors.len() as f64
     })
 }

@@ -12,7 +12,7 @@ fn matrices(seeds: &[u64]) -> Vec<Tiles<f64>> {
     seeds.iter().map(|&seed| Tiles::from_csr(&Csr::<f64>::random(NODES, NODES, 0.2, seed))).collect()
 }
 
-fn factors(seed: u64, size: f64) -> Factors<f64> {
+fn factors(seed: u64, size: f64) -> Factors {
     let key = Key::new(seed);
     let mut factors = Factors { u: random(key.with(0), NODES, WIDTH), v: random(key.with(1), NODES, WIDTH) };
     normalize(&mut factors);

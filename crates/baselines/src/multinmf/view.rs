@@ -25,28 +25,28 @@ pub(super) struct Target<'a, T> {
     squared_norm: f64,
 }
 
-/// The factors of a view; the columns of U sum to one.
+/// The factors of a view; the columns of U sum to one. In f64, because multiplicative updates need its range.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Factors<T> {
+pub(super) struct Factors {
     /// U: a row for each column of M.
-    pub(super) u: Dense<T>,
+    pub(super) u: Dense<f64>,
     /// V: a row for each row of M, that is, for each node.
-    pub(super) v: Dense<T>,
+    pub(super) v: Dense<f64>,
 }
 
 /// What factors are pulled toward, and the minimum of denominators.
 #[derive(Clone, Copy)]
-pub(super) struct Pull<'a, T> {
+pub(super) struct Pull<'a> {
     pub(super) lambda: f64,
     /// V*.
-    pub(super) consensus: &'a Dense<T>,
+    pub(super) consensus: &'a Dense<f64>,
     /// The minimum of denominators: zero, or that of the published code.
     pub(super) guard: f64,
 }
 
 /// The numerators of an update, and the terms of its denominators `x gram + added`.
-pub(super) struct Terms<T> {
-    pub(super) numerators: Dense<T>,
+pub(super) struct Terms {
+    pub(super) numerators: Dense<f64>,
     pub(super) gram: Vec<f64>,
     pub(super) added: Vec<f64>,
 }
@@ -66,14 +66,14 @@ impl<'a, T: Real> Target<'a, T> {
     }
 
     /// Computes `XᵀU`.
-    fn image(&self, u: &Dense<T>, going: &Going<'_>) -> Dense<T> {
+    fn image(&self, u: &Dense<f64>, going: &Going<'_>) -> Dense<f64> {
         let mut product = times(&[self.matrix], u, going);
-        change(&mut product, |x, _| x * T::from_f64(self.scale));
+        change(&mut product, |x, _| x * self.scale);
         product
     }
 
     /// Runs one iteration. Its result is undefined if `going` returned `false`.
-    pub(super) fn step(&self, factors: &mut Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) {
+    pub(super) fn step(&self, factors: &mut Factors, pull: Pull<'_>, going: &Going<'_>) {
         let terms = self.v_terms(factors, pull, going);
         multiply(&mut factors.v, &terms, pull.guard);
         let terms = self.u_terms(factors, pull, going);
@@ -81,8 +81,8 @@ impl<'a, T: Real> Target<'a, T> {
         normalize(factors);
     }
 
-    fn v_terms(&self, factors: &Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) -> Terms<T> {
-        let (lambda, width) = (T::from_f64(pull.lambda), factors.u.width());
+    fn v_terms(&self, factors: &Factors, pull: Pull<'_>, going: &Going<'_>) -> Terms {
+        let (lambda, width) = (pull.lambda, factors.u.width());
         let mut numerators = self.image(&factors.u, going);
         if pull.lambda > 0.0 {
             let consensus = pull.consensus.padded();
@@ -93,18 +93,18 @@ impl<'a, T: Real> Target<'a, T> {
         Terms { numerators, gram, added: vec![0.0; width] }
     }
 
-    pub(super) fn u_terms(&self, factors: &Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) -> Terms<T> {
+    pub(super) fn u_terms(&self, factors: &Factors, pull: Pull<'_>, going: &Going<'_>) -> Terms {
         let Factors { u, v } = factors;
         let (width, stride) = (u.width(), u.stride());
         let mut numerators = Dense::zeros(u.rows(), width);
         transposed_times(&[self.matrix], v, &mut numerators, going);
-        let (gram, mut added, scale) = (gram(v), vec![0.0; width], T::from_f64(self.scale));
-        let mut toward = vec![T::ZERO; stride];
+        let (gram, mut added, scale) = (gram(v), vec![0.0; width], self.scale);
+        let mut toward = vec![0.0; stride];
         if pull.lambda > 0.0 {
             let (sums, along) = (column_sums(u, None), column_sums(v, Some(pull.consensus)));
             for (col, added) in added.iter_mut().enumerate() {
                 *added = pull.lambda * sums[col] * gram[col * width + col];
-                toward[col] = T::from_f64(pull.lambda * along[col]);
+                toward[col] = pull.lambda * along[col];
             }
         }
         change(&mut numerators, |x, at| x * scale + toward[at % stride]);
@@ -112,7 +112,7 @@ impl<'a, T: Real> Target<'a, T> {
     }
 
     /// Returns the objective, also if the columns of U do not sum to one.
-    pub(super) fn objective(&self, factors: &Factors<T>, pull: Pull<'_, T>, going: &Going<'_>) -> f64 {
+    pub(super) fn objective(&self, factors: &Factors, pull: Pull<'_>, going: &Going<'_>) -> f64 {
         let Factors { u, v } = factors;
         let cross = inner(self.image(u, going).padded(), v.padded());
         let fitted: f64 = gram(u).iter().zip(&gram(v)).map(|(x, y)| x * y).sum();
@@ -121,7 +121,7 @@ impl<'a, T: Real> Target<'a, T> {
             let sums = column_sums(u, None);
             for row in 0..v.rows() {
                 let terms = v.row(row).iter().zip(pull.consensus.row(row)).zip(&sums);
-                apart += terms.map(|((x, y), sum)| (x.to_f64() * sum - y.to_f64()).powi(2)).sum::<f64>();
+                apart += terms.map(|((x, y), sum)| (x * sum - y).powi(2)).sum::<f64>();
             }
         }
         // Near an exact fit the terms cancel, and rounding can make the difference negative.
@@ -130,36 +130,34 @@ impl<'a, T: Real> Target<'a, T> {
 }
 
 /// Replaces every number by `f` of it and its index. Padding may become nonzero, since no sum reads it.
-fn change<T: Real>(x: &mut Dense<T>, f: impl Fn(T, usize) -> T + Sync) {
+fn change(x: &mut Dense<f64>, f: impl Fn(f64, usize) -> f64 + Sync) {
     let length = BLOCK_ROWS * x.stride();
     x.padded_mut().par_chunks_mut(length).enumerate().for_each(|(block, part)| {
         part.iter_mut().zip(block * length..).for_each(|(x, at)| *x = f(*x, at));
     });
 }
 
-fn multiply<T: Real>(x: &mut Dense<T>, terms: &Terms<T>, guard: f64) {
+fn multiply(x: &mut Dense<f64>, terms: &Terms, guard: f64) {
     let stride = x.stride();
-    let narrow = |values: &[f64]| values.iter().map(|&value| T::from_f64(value)).collect::<Vec<T>>();
-    let (gram, added, guard) = (narrow(&terms.gram), narrow(&terms.added), T::from_f64(guard));
     let rows = x.padded_mut().par_chunks_mut(BLOCK_ROWS * stride);
     let numerators = terms.numerators.padded().par_chunks(BLOCK_ROWS * stride);
     rows.zip(numerators)
-        .for_each(|(x, numerators)| multiply_rows(x, numerators, stride, &gram, &added, guard));
+        .for_each(|(x, numerators)| multiply_rows(x, numerators, stride, &terms.gram, &terms.added, guard));
 }
 
 /// Returns the sums of the columns, or of their elementwise products with those of another matrix.
-fn column_sums<T: Real>(x: &Dense<T>, other: Option<&Dense<T>>) -> Vec<f64> {
+fn column_sums(x: &Dense<f64>, other: Option<&Dense<f64>>) -> Vec<f64> {
     let stride = x.stride();
     let length = BLOCK_ROWS * stride;
     let add = |mut sums: Vec<f64>, part: &[f64]| {
         sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         sums
     };
-    let of_block = |(block, part): (usize, &[T])| {
+    let of_block = |(block, part): (usize, &[f64])| {
         let mut sums = vec![0.0; stride];
         for (at, x) in part.iter().enumerate() {
-            let factor = other.map_or(1.0, |other| other.padded()[block * length + at].to_f64());
-            sums[at % stride] += x.to_f64() * factor;
+            let factor = other.map_or(1.0, |other| other.padded()[block * length + at]);
+            sums[at % stride] += x * factor;
         }
         sums
     };
@@ -170,7 +168,7 @@ fn column_sums<T: Real>(x: &Dense<T>, other: Option<&Dense<T>>) -> Vec<f64> {
 }
 
 /// Makes the columns of U sum to one without changing `U Vᵀ`. Zero columns stay zero.
-pub(super) fn normalize<T: Real>(factors: &mut Factors<T>) {
+pub(super) fn normalize(factors: &mut Factors) {
     let sums = column_sums(&factors.u, None);
     let or_one = |sum: f64| if sum > 0.0 { sum } else { 1.0 };
     factors.u.scale_columns(&sums.iter().map(|&sum| 1.0 / or_one(sum)).collect::<Vec<f64>>());

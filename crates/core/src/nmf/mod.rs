@@ -8,6 +8,11 @@
 //! rows of U is updated as soon as its rows of `R V_kᵀ` are computed. The error needs no additional pass: `||R - U
 //! V||^2 = ||R||^2 - 2 <V, Uᵀ R> + <UᵀU, V Vᵀ>`, and the numerators `Uᵀ R` are already known.
 //!
+//! HALS computes in the type of the matrices, usually f32. Multiplicative updates need the range of f64, so the factors of
+//! `mu` are in f64 until the stage ends: a number that fades out is multiplied by a small quotient in every iteration and
+//! may have to grow again by the same path. In f32 it would become zero, which is final, or its quotient would overflow,
+//! and one infinity in U makes all of V zero.
+//!
 //! Notation: U is `nodes x d`; V is stored transposed as `v_t`, `nodes x d`; `gram_u = UᵀU`, `gram_v = V Vᵀ`.
 
 mod choices;
@@ -31,8 +36,9 @@ use manyview_base::linalg::gram::{add, gram, inner};
 use manyview_base::linalg::kernels::add_products;
 use manyview_base::linalg::products::transposed_times;
 use manyview_base::linalg::{Dense, Real, Tiles};
+use manyview_base::message::option;
 use manyview_base::parallel::Pool;
-use stop::Convergence;
+use stop::{Convergence, Rise};
 use update::{Rule, update_rows};
 use weights::{SMALLEST_ERROR, log_objective, plain_powers, relative_powers};
 
@@ -93,12 +99,44 @@ pub struct Factors<T> {
     pub errors: Vec<f64>,
     /// The objective after each iteration.
     pub objective: Vec<f64>,
-    /// Whether the stage ended by the convergence criterion and not by `max_iter`.
+    /// Whether the stage ended by the convergence criterion and not by `max_iter`, with an objective that did not rise
+    /// and without columns of zeros.
     pub converged: bool,
     /// Norms of the columns of U over all ranks.
     pub u_norms: Vec<f64>,
     /// Norms of the rows of each V_k.
     pub v_norms: Vec<Vec<f64>>,
+}
+
+impl<T: Real> Factors<T> {
+    /// The number of columns that explain nothing: U or all V are zero in them.
+    pub fn zero_columns(&self) -> usize {
+        // The norms may be those of numbers that were too small for this type.
+        let zero = |norm: f64| T::from_f64(norm) == T::ZERO;
+        let explains_nothing = |&column: &usize| {
+            zero(self.u_norms[column]) || self.v_norms.iter().all(|norms| zero(norms[column]))
+        };
+        (0..self.u.width()).filter(explains_nothing).count()
+    }
+
+    /// The same factors in another type.
+    fn converted<S: Real>(self) -> Factors<S> {
+        let Factors { u, v_t, weights, errors, objective, converged, u_norms, v_norms } = self;
+        let (u, v_t) = (u.converted(), v_t.iter().map(Dense::converted).collect());
+        Factors { u, v_t, weights, errors, objective, converged, u_norms, v_norms }
+    }
+
+    /// One infinite number would make the residual wrong without a trace.
+    fn check_finite(&self) -> Result<()> {
+        let finite = |norm: &f64| T::from_f64(*norm).to_f64().is_finite();
+        if self.u_norms.iter().chain(self.v_norms.iter().flatten()).all(finite) {
+            return Ok(());
+        }
+        Err(Error::config(format!(
+            "a factorization diverged: numbers exceed the range of their type; try another {}, or fewer columns",
+            option("solver")
+        )))
+    }
 }
 
 /// The state after an iteration.
@@ -134,7 +172,7 @@ pub fn factorize<T: Real>(
 /// Like [`factorize`], on the ranks of `comm`; the observer receives every iteration.
 ///
 /// # Errors
-/// `Error::Interrupted` if the observer breaks.
+/// `Error::Interrupted` if the observer breaks; `Error::Config` if numbers exceed the range of their type.
 ///
 /// # Panics
 /// As [`factorize`].
@@ -148,6 +186,28 @@ pub fn factorize_watched<T: Real>(
 ) -> Result<Factors<T>> {
     assert!(settings.gamma > 0.0, "gamma = {} must be greater than 0", settings.gamma);
     check_shapes(targets, &start);
+    let mut factors = match settings.solver {
+        Solver::Hals => iterate(targets, start, settings, pool, comm, observer)?,
+        Solver::Mu => {
+            let start =
+                Start { u: start.u.converted(), v_t: start.v_t.iter().map(Dense::converted).collect() };
+            iterate::<T, f64>(targets, start, settings, pool, comm, observer)?.converted()
+        }
+    };
+    factors.check_finite()?;
+    factors.converged &= factors.zero_columns() == 0;
+    Ok(factors)
+}
+
+/// The iterations, with matrices of type `M` and factors of type `T`.
+fn iterate<M: Real, T: Real>(
+    targets: &[Target<'_, M>],
+    start: Start<T>,
+    settings: &Settings,
+    pool: &Pool,
+    comm: &dyn Comm,
+    observer: &mut dyn FnMut(Iteration<'_>) -> ControlFlow<()>,
+) -> Result<Factors<T>> {
     let rule = Rule { solver: settings.solver, epsilon: settings.epsilon };
     let units: Vec<f64> = targets.iter().map(|target| target.unit).collect();
     let norm_sum: f64 = targets.iter().map(|target| target.squared_norm).sum();
@@ -160,6 +220,8 @@ pub fn factorize_watched<T: Real>(
     let mut errors = vec![0.0; targets.len()];
     let mut objective = Vec::new();
     let (mut convergence, mut converged) = (Convergence::new(settings), false);
+    let mut rise = Rise::new(settings);
+    let norms_in_units: Vec<f64> = targets.iter().map(|target| target.squared_norm / target.unit).collect();
 
     for iteration in 1..=settings.max_iter {
         let shares = view_shares(&weights, &units, settings);
@@ -183,6 +245,7 @@ pub fn factorize_watched<T: Real>(
         }
 
         let measured = measured_errors(&errors, targets);
+        rise.record(&measured, &norms_in_units);
         weights = view_weights(&measured, settings.gamma);
         let log = log_objective(&weights, &measured, settings.gamma);
         objective.push(libm::exp(log));
@@ -204,6 +267,7 @@ pub fn factorize_watched<T: Real>(
     let diagonal =
         |gram: &Vec<f64>| (0..u.width()).map(|at| gram[at * u.width() + at].sqrt()).collect::<Vec<f64>>();
     let (u_norms, v_norms) = (diagonal(&gram_u), gram_v.iter().map(diagonal).collect());
+    converged &= !rise.is_above_lowest();
     Ok(Factors { u, v_t, weights, errors, objective, converged, u_norms, v_norms })
 }
 
@@ -253,8 +317,8 @@ fn measured_errors<T: Real>(errors: &[f64], targets: &[Target<'_, T>]) -> Vec<f6
 }
 
 /// Updates U in blocks of rows: products with every view, weighted and summed, followed by the update.
-fn update_u<T: Real>(
-    targets: &[Target<'_, T>],
+fn update_u<M: Real, T: Real>(
+    targets: &[Target<'_, M>],
     v_t: &[Dense<T>],
     shares: &[f64],
     rule: Rule,

@@ -1,6 +1,7 @@
-//! The convergence criteria of a stage.
+//! The convergence criteria of a stage, and whether its objective rose.
 
 use super::Settings;
+use super::weights::{log_objective, view_weights};
 use crate::nmf::StopRule;
 
 /// Tracks the objective during a stage.
@@ -59,5 +60,74 @@ impl Convergence {
             _ => self.quiet_looks = 0,
         }
         self.quiet_looks == 6
+    }
+}
+
+/// An error below this share of a view's squared norm is rounding in f32.
+const ROUNDING: f64 = 1e-6;
+
+/// Tracks whether the objective is above its lowest value. Both solvers decrease it in exact arithmetic, so a rise means
+/// that numbers were lost.
+#[derive(Debug)]
+pub(super) struct Rise {
+    gamma: f64,
+    /// The relative rise that does not count.
+    slack: f64,
+    lowest: f64,
+    now: f64,
+}
+
+impl Rise {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let slack = settings.tol.max(10.0 * ROUNDING);
+        Rise { gamma: settings.gamma, slack, lowest: f64::INFINITY, now: f64::INFINITY }
+    }
+
+    /// Records the errors of the views after an iteration, and their squared norms, in any unit.
+    pub(super) fn record(&mut self, errors: &[f64], squared_norms: &[f64]) {
+        let beyond_rounding = |(error, norm): (&f64, &f64)| error.max(ROUNDING * norm).max(f64::MIN_POSITIVE);
+        let errors: Vec<f64> = errors.iter().zip(squared_norms).map(beyond_rounding).collect();
+        // For gamma below 1 the weights maximize, so only the plain sum of the errors is of interest.
+        self.now = if self.gamma < 1.0 {
+            libm::log(errors.iter().sum())
+        } else {
+            log_objective(&view_weights(&errors, self.gamma), &errors, self.gamma)
+        };
+        self.lowest = self.lowest.min(self.now);
+    }
+
+    /// Whether the objective is above its lowest value.
+    pub(super) fn is_above_lowest(&self) -> bool {
+        self.now - self.lowest > self.slack
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nmf::Solver;
+
+    fn rose(gamma: f64, errors: &[[f64; 2]]) -> bool {
+        let settings = Settings {
+            solver: Solver::Mu,
+            gamma,
+            max_iter: 9,
+            tol: 1e-4,
+            stop: StopRule::Decrease,
+            epsilon: 0.0,
+        };
+        let mut rise = Rise::new(&settings);
+        errors.iter().for_each(|errors| rise.record(errors, &[10.0, 20.0]));
+        rise.is_above_lowest()
+    }
+
+    #[test]
+    fn an_error_that_rises_is_distinguished_from_rounding() {
+        for gamma in [0.5, 1.0, 2.0, 100.0] {
+            assert!(!rose(gamma, &[[5.0, 9.0], [4.0, 8.0], [4.00001, 8.00001]]), "gamma {gamma}");
+            assert!(rose(gamma, &[[5.0, 9.0], [4.0, 8.0], [10.0, 20.0]]), "gamma {gamma}");
+            // Fits that are exact but for rounding.
+            assert!(!rose(gamma, &[[1e-8, 3e-7], [5e-6, 1e-6]]), "gamma {gamma}");
+        }
     }
 }

@@ -11,7 +11,7 @@
 mod consensus;
 mod row_split;
 mod unique;
-mod zero_columns;
+mod warnings;
 
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
@@ -30,11 +30,12 @@ use crate::proximity;
 use crate::residual::Residual;
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Tiles;
-use manyview_base::message::{Warning, WarningKind, option, option_value};
+use manyview_base::message::Warning;
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key};
 use manyview_data::embedding::{Embedding, Kind, Part};
 use manyview_data::network::Network;
+use warnings::ZeroColumns;
 
 /// Limit of the paper's start values.
 const UNIFORM_LIMIT: f64 = 0.02;
@@ -112,12 +113,14 @@ impl Method for Mnmf {
             embedding: Embedding::zeros(network.nodes().clone(), plan.dim),
             stages: Vec::new(),
             warnings: Vec::new(),
+            zero_columns: Vec::new(),
             columns_done: 0,
             observer: task.observer(),
         };
         run.all_stages(checkpoints)?;
-        let Run { embedding, stages: records, mut warnings, .. } = run;
-        warnings.extend(not_converged(&records, self));
+        let Run { embedding, stages: records, mut warnings, zero_columns, .. } = run;
+        warnings.extend(warnings::zero_columns(&zero_columns, self));
+        warnings.extend(warnings::not_converged(&records, &zero_columns, self));
         let seconds = Seconds { proximity, factorize: began.elapsed().as_secs_f64(), total: 0.0 };
         let own = own_work(rows.len(), entries, seconds, before, comm.traffic());
         let stages = Some(StageWork { records, views, seconds, own });
@@ -134,20 +137,6 @@ fn own_work(rows: usize, entries: usize, seconds: Seconds, before: Traffic, traf
         pass: seconds.factorize - (traffic.seconds - before.seconds),
         traffic,
     }
-}
-
-fn not_converged(stages: &[StageRecord], config: &Mnmf) -> Option<Warning> {
-    let open = stages.iter().filter(|stage| !stage.converged).count();
-    (open > 0).then(|| {
-        let message = format!(
-            "{open} of {} factorizations reached the maximum number of iterations before they converged ({}); the result \
-             is usable, and a higher {} may improve it",
-            stages.len(),
-            option_value("tol", config.tol),
-            option("max_iter")
-        );
-        Warning::new(WarningKind::NotConverged, message)
-    })
 }
 
 /// The rows of this rank, and those rows of the proximity matrix of every view.
@@ -199,6 +188,7 @@ struct Run<'a, 'o> {
     embedding: Embedding,
     stages: Vec<StageRecord>,
     warnings: Vec<Warning>,
+    zero_columns: Vec<ZeroColumns>,
     columns_done: usize,
     observer: &'a mut Observer<'o>,
 }
@@ -209,7 +199,7 @@ impl Run<'_, '_> {
             checkpoints.map_or(Ok(Vec::new()), |kept| kept.read(&self.rows, self.comm))?.into_iter();
         for stage in &self.plan.stages {
             if self.residuals.iter().all(Residual::is_empty) {
-                self.warnings.push(zero_columns::warning(self.plan, stage.number));
+                self.warnings.push(warnings::fully_explained(self.plan, stage.number));
                 break;
             }
             if let Some(pieces) = finished.next() {
@@ -323,6 +313,7 @@ impl Run<'_, '_> {
             residual: named(left),
             entries,
         };
+        self.zero_columns.extend(ZeroColumns::of(piece, stage.number, record.view.as_deref()));
         let ended = (self.observer)(&Progress::StageFinished(&record)).is_break();
         self.stages.push(record);
         // All ranks stop together.
@@ -383,6 +374,7 @@ mod tests {
             embedding: Embedding::zeros(network.nodes().clone(), plan.dim),
             stages: Vec::new(),
             warnings: Vec::new(),
+            zero_columns: Vec::new(),
             columns_done: 0,
             observer: &mut observer,
         };

@@ -3,6 +3,7 @@
 mod backends;
 mod checkpoint;
 mod common;
+mod multiplicative;
 mod oracle;
 mod pipeline;
 mod properties;
