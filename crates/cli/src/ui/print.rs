@@ -1,5 +1,6 @@
-//! Output of results to standard output.
+//! Output of results to standard output, and of sentences to standard error.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -15,4 +16,10 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<()> {
         result => result
             .map_err(|error| anyhow!("cannot write to {}", Error::io(Path::new("standard output"), error))),
     }
+}
+
+/// Prints a line to standard error. If that fails (a full disk, a closed terminal), nothing can be said about it, and the work
+/// goes on; `eprintln!` would end it.
+pub(crate) fn tell(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }

@@ -102,3 +102,20 @@ fn a_summary_that_cannot_be_printed() {
     assert_eq!(place.names("result"), ["embedding.npy", "nodes.txt", "run.json"]);
     place.done("explain result ann");
 }
+
+/// Found by the campaign: the first line to a full standard error ended the process with a panic.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_error_that_cannot_be_written() {
+    let place = Place::with_views();
+    for (line, code) in
+        [(format!("embed calls.tsv -o result {SMALL}"), 0), ("embed nowhere -o x".to_owned(), 1)]
+    {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("manyview"));
+        command.current_dir(place.path(".")).args(line.split_whitespace());
+        let status = command.stdout(Stdio::null()).stderr(full).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{line}");
+    }
+    assert_eq!(place.names("result"), ["embedding.npy", "nodes.txt", "run.json"]);
+}
