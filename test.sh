@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests, on a fresh Debian-like machine with Rust and Python: installs what is missing, then checks formatting,
 # lints, documentation, the Rust tests, ranks over MPI, our files with NumPy, SciPy and scikit-learn, the pages in a browser,
-# layers, packages, the Python package, and the commands of README and docs with their output. Prints the time of each step.
+# layers, packages, runs that are disturbed, the Python package, and the commands of README and docs with their output. Prints the time of each step.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -68,6 +68,9 @@ fi
 
 step "the release build"
 cargo build --release --locked
+
+step "disturbed runs: signals, full disks, closed streams, two runs at once, memory limits"
+python3 tests/faults/campaign.py target/release/manyview
 
 step "our files in NumPy, SciPy and scikit-learn, the pages in a browser, layers, docs and packages"
 have_browser() { have chromium || have chromium-browser || have google-chrome; }

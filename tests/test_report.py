@@ -211,6 +211,30 @@ class Report(unittest.TestCase):
         self.assertEqual(self.browser.run("document.querySelectorAll('img, b, h1 i').length"), 0)
         self.quiet(page)
 
+    def test_a_view_named_proto_has_its_line_in_the_charts(self):
+        """Defect 7: names of views were keys of objects, which inherit some."""
+        names = ["__proto__", "constructor", "toString"]
+        place = self.folder / "proto"
+        place.mkdir()
+        for shift, name in enumerate(names, 1):
+            edges = "".join(f"n{k}\tn{(k * shift + 1) % 12}\n" for k in range(12))
+            (place / f"{name}.tsv").write_text(edges, encoding="utf-8")
+        manyview("embed", place, "-o", place / "out", "--dim", 24, "--stages", 4, "--negative", 1, "--quiet")
+        run = json.loads((place / "out/run.json").read_text(encoding="utf-8"))
+        self.assertEqual(sorted(view["name"] for view in run["network"]["views"]), sorted(names))
+        manyview("report", place / "out", "--quiet")
+        page = place / "out/report.html"
+        self.browser.open(page)
+        self.settle()
+        for chart in ("residual", "entries"):
+            paths = self.browser.run(f"[...document.querySelectorAll('#{chart} svg path')].map((path) => path.getAttribute('d'))")
+            self.assertEqual(len(paths), len(names))
+            self.assertFalse([path for path in paths if "NaN" in path], chart)
+        self.assertNotIn("NaN", self.text("view-table"))
+        weights = self.browser.run("[...document.querySelectorAll('#weights td')].map((cell) => cell.textContent)")
+        self.assertFalse([cell for cell in weights if "NaN" in cell or "undefined" in cell or "function" in cell])
+        self.quiet(page)
+
     def test_scores_and_clusters_are_shown(self):
         self.browser.open(self.page)
         heads = self.browser.run("[...document.querySelectorAll('#score-tables th')].map((head) => head.textContent)")

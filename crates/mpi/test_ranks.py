@@ -228,6 +228,82 @@ class Ranks(unittest.TestCase):
             if rank == 1:
                 self.vanishes("killed")
 
+    def killed_when(self, line, name, rank, ready):
+        """Kills a rank as soon as `ready` says so; returns whether it was still running, and the exit code."""
+        # Its output goes to a file, so that waiting for it cannot block the job.
+        with open(self.folder / f"{name}.txt", "w") as err:
+            job = subprocess.Popen(
+                [*mpirun(3), BINARY, *line.split(), "-o", name], cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=err)
+        deadline = time.monotonic() + SECONDS
+        while not ready(self.folder / name, (self.folder / f"{name}.txt").read_text()) and job.poll() is None:
+            self.assertLess(time.monotonic(), deadline, "the job never got there")
+            time.sleep(0.0005)
+        victim = ranks_of(job).get(rank)
+        if victim is not None:
+            os.kill(victim, signal.SIGKILL)
+        code = end(job, SECONDS)[0]
+        self.assertEqual(ranks_of(job), {}, "no rank is left")
+        return victim is not None, code
+
+    def test_a_rank_killed_in_proximity_in_a_stage_or_in_the_write_leaves_no_half_result(self):
+        # Not quiet: the lines tell where it is. The text formats make the write longer.
+        line = f"embed large {EXACT.replace('-q', '')} --format tsv,csv,word2vec --keep-checkpoint"
+        self.assertEqual(run(3, f"{line} -o undisturbed", self.folder)[0], 0)
+        whole = (self.folder / "undisturbed/nodes.txt").read_bytes(), columns(self.folder / "undisturbed/embedding.npy")
+        moments = {
+            "proximity": lambda folder, err: "computing proximities" in err,
+            "stage": lambda folder, err: "stage 1" in err,
+            # After the last of its three stages.
+            "write": lambda folder, err: (folder / "checkpoint/0003.stage").exists() and any(folder.glob(".manyview-*.tmp")),
+        }
+        for moment, ready in moments.items():
+            for rank in (1, 0):
+                with self.subTest(moment=moment, rank=rank):
+                    name = f"{moment}-{rank}"
+                    killed, code = self.killed_when(line, name, rank, ready)
+                    complete = (self.folder / name / "run.json").exists()
+                    # A rank that has nothing left to do when it is killed may leave a whole result.
+                    self.assertTrue(complete or (killed and code != 0), code)
+                    if not complete:
+                        deadline = time.monotonic() + SECONDS
+                        while (code := run(3, f"{line} --resume -o {name}", self.folder)[0]) == 1:
+                            # mpirun may end before its ranks do, and rank 0 holds the folder.
+                            self.assertLess(time.monotonic(), deadline)
+                        self.assertEqual(code, 0)
+                    found = (self.folder / name / "nodes.txt").read_bytes(), columns(self.folder / name / "embedding.npy")
+                    self.assertEqual(found[0], whole[0])
+                    worst = max(difference(x, y) for x, y in zip(whole[1], found[1]))
+                    self.assertLess(worst, 1e-3)
+
+    def test_a_second_job_into_the_same_folder_ends_on_all_ranks(self):
+        job = self.endless("shared")
+        try:
+            self.fails(3, f"embed net {EXACT} -o shared --force", 1, "another run of manyview is writing to this folder")
+            self.assertIsNone(job.poll(), "the first goes on")
+        finally:
+            job.terminate()
+            end(job, SECONDS)
+        self.vanishes("shared")
+
+    def test_a_rank_that_is_stopped_for_a_while_changes_nothing(self):
+        line = f"embed net {EXACT}"
+        self.assertEqual(run(3, f"{line} -o steady", self.folder)[0], 0)
+        job = start(3, f"{line} -o stopped", self.folder)
+        deadline = time.monotonic() + SECONDS
+        while len(ranks_of(job)) < 3 and job.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        stopped = ranks_of(job).get(1)
+        self.assertIsNotNone(stopped, "the job ended before its ranks were found")
+        os.kill(stopped, signal.SIGSTOP)
+        time.sleep(1.5)
+        self.assertIsNone(job.poll(), "the others waited")
+        os.kill(stopped, signal.SIGCONT)
+        code, _, err = end(job, SECONDS)
+        self.assertEqual(code, 0, err)
+        steady, late = (columns(self.folder / name / "embedding.npy") for name in ("steady", "stopped"))
+        self.assertLess(max(difference(x, y) for x, y in zip(steady, late)), 1e-3)
+
     def test_a_killed_job_goes_on_with_any_number_of_ranks(self):
         settings = "embed large --negative 1 --dim 48 --stages 6 --max-iter 15 --tol 0 --threads 1"
         self.assertEqual(run(0, f"{settings} -q -o whole", self.folder)[0], 0)

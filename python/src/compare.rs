@@ -103,7 +103,7 @@ pub(crate) fn compare(
     };
     let result = py.detach(|| {
         let labels = labels.of(network.nodes())?;
-        let options = CompareOptions { folder: folder.as_deref(), overwrite: force, command };
+        let options = CompareOptions { folder: folder.as_deref(), locked: false, overwrite: force, command };
         let found = compare_with(network, &labels, &settings, &options, &mut |event| listener.hear(event))?;
         let mut json = Vec::new();
         CompareRecord::new(&found, network, &labels, command)

@@ -216,3 +216,37 @@ def test_broken_sparse_matrices_do_not_crash():
     for call in (lambda: manyview.MNMF(dim=2, stages=2).fit([broken]), lambda: manyview.factorize(broken, dim=2)):
         with pytest.raises((ValueError, IndexError)):
             call()
+
+
+def test_masked_arrays_are_refused():
+    """Defect 7: the mask was lost silently, and the values under it were used."""
+    masked = np.ma.masked_array(GOOD, mask=GOOD == 0)
+    vectors = np.ma.masked_less(np.arange(8.0).reshape(4, 2), 1)
+    plain, nodes = np.arange(8.0).reshape(4, 2), np.ma.masked_equal([0, 1, 2, 3], 2)
+    calls = {
+        "view 'a'": lambda: manyview.MNMF(dim=2, stages=2).fit({"a": masked}),
+        "view ": lambda: manyview.MNMF(dim=2, stages=2).fit([GOOD, masked]),
+        "nodes": lambda: manyview.Network.from_matrices([GOOD], nodes=nodes),
+        "matri": lambda: manyview.factorize(masked, dim=2),
+        "init": lambda: manyview.factorize(GOOD, init=(vectors, plain)),
+        "z": lambda: manyview.evaluate.classify(vectors, ["x", "x", "y", "y"]),
+        "labels": lambda: manyview.evaluate.classify(plain, np.ma.masked_equal([0, 0, 1, 1], 1)),
+    }
+    for what, call in calls.items():
+        with pytest.raises(ValueError, match=f"{what}.* is an array with masked entries, and the mask would be lost"):
+            call()
+    # Nothing is lost if nothing is masked.
+    manyview.MNMF(dim=2, stages=2, negative=1.0).fit({"a": np.ma.masked_array(GOOD)})
+
+
+def test_two_writers_of_one_folder(tmp_path, planted, small):
+    """Defect 6: a result is not saved into a folder that another process writes to."""
+    fcntl = pytest.importorskip("fcntl")
+    model = small.fit(planted)
+    with (tmp_path / ".manyview.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match="another run of manyview is writing to this folder"):
+            model.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".manyview.lock"]
+    model.save(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["embedding.npy", "nodes.txt", "run.json"]

@@ -12,7 +12,7 @@ use anyhow::Context;
 use manyview::checkpoint::Checkpoints;
 use manyview::io::Traces;
 
-use crate::ui::plural;
+use crate::ui::{plural, tell};
 
 pub(crate) const EXIT_CODE: u8 = 130;
 const PATIENCE: Duration = Duration::from_millis(800);
@@ -36,7 +36,7 @@ pub(crate) fn end_within(patience: Duration) -> ! {
     std::thread::sleep(patience);
     remove_traces();
     if PRINTS.load(Ordering::Relaxed) {
-        eprintln!("{}", message());
+        tell(message());
     }
     std::process::exit(EXIT_CODE.into());
 }

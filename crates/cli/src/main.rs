@@ -3,6 +3,9 @@
 //! Results are written to standard output or to files, everything else to standard error. Exit codes: 0 success,
 //! 1 failure, 2 invalid command or setting, 130 interrupted.
 
+// See `ui::tell`.
+#![warn(clippy::print_stderr)]
+
 mod args;
 mod backend;
 mod commands;
@@ -15,6 +18,7 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use manyview::message::Notation;
+use ui::tell;
 
 fn main() -> ExitCode {
     use backend::{alone, on_all_ranks};
@@ -39,20 +43,20 @@ fn main() -> ExitCode {
 fn report(error: &anyhow::Error, place: &str) -> u8 {
     match error.downcast_ref::<manyview::Error>() {
         Some(manyview::Error::Interrupted) => {
-            eprintln!("{}", interrupt::message());
+            tell(interrupt::message());
             interrupt::EXIT_CODE
         }
         // The library's messages include those of their causes.
         Some(manyview::Error::Config(message)) => {
-            eprintln!("error{place}: {}", message.in_notation(Notation::CommandLine));
+            tell(format_args!("error{place}: {}", message.in_notation(Notation::CommandLine)));
             2
         }
         Some(other) => {
-            eprintln!("error{place}: {}", other.in_notation(Notation::CommandLine));
+            tell(format_args!("error{place}: {}", other.in_notation(Notation::CommandLine)));
             1
         }
         None => {
-            eprintln!("error{place}: {error:#}");
+            tell(format_args!("error{place}: {error:#}"));
             1
         }
     }

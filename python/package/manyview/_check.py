@@ -6,6 +6,8 @@ import numbers
 import re
 from typing import Any
 
+import numpy as np
+
 _UNITS = {"b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {f"{unit}b": size for unit, size in _UNITS.items() if unit != "b"}
 _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
@@ -47,6 +49,15 @@ def flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, numbers.Integral)) or value not in (0, 1):
         raise InvalidParameter(f"{name}={value!r}: expected True or False")
     return bool(value)
+
+
+def unmasked(what: str, value: Any) -> None:
+    """Refuses NumPy arrays with masked entries: a conversion would silently use the values under the mask."""
+    if np.ma.is_masked(value):
+        raise InvalidParameter(
+            f"{what} is an array with masked entries, and the mask would be lost; pass an array without a mask: "
+            "value.filled(...) sets the masked entries, value.data ignores the mask"
+        )
 
 
 def size_or_none(name: str, value: Any) -> int | None:

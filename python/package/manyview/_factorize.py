@@ -138,6 +138,11 @@ def _start(init: Any, dim: int | None, count: int, dtype: type) -> tuple[tuple[n
     try:
         u, v = init
         v = [v] if isinstance(v, np.ndarray) and v.ndim == 2 else list(v)
+    except (TypeError, ValueError):
+        raise ValueError("init: expected a pair of U and a list with one V per matrix") from None
+    for one in (u, *v):
+        _check.unmasked("init", one)
+    try:
         u, v = np.ascontiguousarray(u, dtype=dtype), [np.ascontiguousarray(one, dtype=dtype) for one in v]
     except (TypeError, ValueError):
         raise ValueError("init: expected a pair of U and a list with one V per matrix") from None

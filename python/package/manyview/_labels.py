@@ -22,6 +22,7 @@ def of_nodes(labels: Any, nodes: Any, *, known: bool = True) -> Given:
     """
     if isinstance(labels, str | os.PathLike):
         return os.fspath(labels)
+    _check.unmasked("labels", labels)
     rows = plain(nodes)
     if isinstance(labels, Mapping):
         return _by_id([(node, _of_one(label)) for node, label in labels.items()], rows)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from . import _check
+
 
 @dataclass
 class ViewArrays:
@@ -51,6 +53,7 @@ def views(matrices: Mapping[str, Any]) -> tuple[int, list[ViewArrays]]:
 
 def as_csr(matrix: Any, what: str) -> sp.csr_matrix:
     """Returns a CSR matrix of float32 or float64 with contiguous arrays."""
+    _check.unmasked(what, matrix)
     if not sp.issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2:

@@ -60,6 +60,7 @@ class Network:
         if nodes is None:
             ids = np.arange(size)
         else:
+            _check.unmasked("nodes", nodes)
             (codes,), ids = _ids.index([_ids.as_array(list(nodes))])
             if len(codes) != size:
                 raise ValueError(f"got {len(codes)} node ids for matrices with {size} rows")

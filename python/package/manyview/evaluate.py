@@ -181,6 +181,7 @@ def _together(z: Any, labels: Any, nodes: Sequence[Any] | None) -> tuple[np.ndar
     elif nodes is None:
         nodes = _labels.index_of(z)
     vectors = _vectors(z)
+    _check.unmasked("nodes", nodes)
     rows = list(range(len(vectors))) if nodes is None else _labels.plain(nodes)
     if len(rows) != len(vectors):
         raise ValueError(f"got {len(rows)} node ids for {len(vectors)} vectors")
@@ -190,6 +191,7 @@ def _together(z: Any, labels: Any, nodes: Sequence[Any] | None) -> tuple[np.ndar
 def _vectors(z: Any) -> np.ndarray:
     if sp.issparse(z):
         raise ValueError("z is a sparse matrix; expected a dense array: use z.toarray()")
+    _check.unmasked("z", z)
     try:
         given = np.asarray(z)
         if given.dtype.kind not in "biufO" or given.ndim == 0:

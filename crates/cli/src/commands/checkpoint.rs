@@ -16,7 +16,6 @@ pub(super) struct CheckpointFolder {
     folder: PathBuf,
     wanted: bool,
     resume: bool,
-    keep: bool,
     rank: usize,
 }
 
@@ -24,7 +23,7 @@ impl CheckpointFolder {
     /// Checks for stages of an interrupted run, before the network is read.
     ///
     /// # Errors
-    /// When there are some, and neither `--resume` nor `--force` is given.
+    /// When there are some, and neither `--resume` nor `--force` is given; when stages cannot be kept in the folder.
     pub(super) fn look(
         output: &Path,
         args: &CheckpointArgs,
@@ -33,6 +32,10 @@ impl CheckpointFolder {
         rank: usize,
     ) -> Result<Self> {
         let folder = output.join("checkpoint");
+        let wanted = !args.no_checkpoint && model.method().capabilities().checkpoints;
+        if wanted {
+            Checkpoints::check_folder(&folder)?;
+        }
         let found = Checkpoints::count(&folder);
         if found > 0 && !args.resume && !force {
             let (stages, folder) = (plural(found, "finished stage"), folder.display());
@@ -43,13 +46,7 @@ impl CheckpointFolder {
             ))
             .into());
         }
-        Ok(CheckpointFolder {
-            folder,
-            wanted: !args.no_checkpoint && model.method().capabilities().checkpoints,
-            resume: args.resume,
-            keep: args.keep_checkpoint,
-            rank,
-        })
+        Ok(CheckpointFolder { folder, wanted, resume: args.resume, rank })
     }
 
     /// Opens the folder for this network and these settings.
@@ -79,13 +76,5 @@ impl CheckpointFolder {
             stages => format!("loaded {} from {folder}", plural(stages, "finished stage")),
         });
         Ok(Some(checkpoints))
-    }
-
-    /// Removes the stages after the result is written, unless they are to be kept.
-    pub(super) fn close(&self, checkpoints: Option<Checkpoints>) -> Result<()> {
-        match checkpoints {
-            Some(checkpoints) if self.rank == 0 && !self.keep => Ok(checkpoints.remove()?),
-            _ => Ok(()),
-        }
     }
 }

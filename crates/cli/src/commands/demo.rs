@@ -43,6 +43,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
         max_memory: None,
         output,
         checkpoints: None,
+        keep_checkpoints: false,
         ranks,
     };
     embed(job, &mut reporter)?;

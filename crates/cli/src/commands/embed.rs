@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use manyview::checkpoint::Checkpoints;
-use manyview::comm::Comm;
+use manyview::comm::{self, Comm};
 use manyview::io::Format;
 use manyview::memory::peak_resident_bytes;
 use manyview::message::{option, switch};
@@ -53,10 +53,10 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         max_memory: args.max_memory,
         output,
         checkpoints: checkpoints.as_ref(),
+        keep_checkpoints: args.checkpoint.keep_checkpoint,
         ranks,
     };
-    embed(job, &mut reporter)?;
-    kept.close(checkpoints)
+    embed(job, &mut reporter)
 }
 
 /// Rejects settings and options that cannot be combined.
@@ -111,6 +111,8 @@ pub(super) struct Job<'a> {
     /// On rank 0 only.
     pub(super) output: Option<ResultFolder>,
     pub(super) checkpoints: Option<&'a Checkpoints>,
+    /// Whether they are kept after the result is written.
+    pub(super) keep_checkpoints: bool,
     pub(super) ranks: &'a Ranks,
 }
 
@@ -121,12 +123,16 @@ pub(super) fn create(
     force: bool,
     ranks: &Ranks,
 ) -> Result<Option<ResultFolder>> {
-    if ranks.rank() > 0 {
-        return Ok(None);
+    let output = match ranks.rank() {
+        0 => ResultFolder::create(folder, formats, force).map(Some),
+        _ => Ok(None),
+    };
+    // The other ranks do not start to read a network whose result cannot be written.
+    let output = comm::agree(ranks, output)?;
+    if let Some(output) = &output {
+        interrupt::writes_to(output.traces());
     }
-    let output = ResultFolder::create(folder, formats, force)?;
-    interrupt::writes_to(output.traces());
-    Ok(Some(output))
+    Ok(output)
 }
 
 /// Embeds the network, writes the result and prints a summary.
@@ -146,12 +152,14 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
     let total = write(job, &mut found, memory)?;
     fit::print_warnings(&found, reporter);
     match folder {
-        Some(folder) if !reporter.is_quiet() => show(&found, &folder, total),
+        // An error, since something that was asked for is lost; but not the result.
+        Some(folder) if !reporter.is_quiet() => show(&found, &folder, total)
+            .map_err(|error| anyhow!("{error}; the result in {} is complete", folder.display())),
         _ => Ok(()),
     }
 }
 
-/// Writes all files on rank 0; returns the seconds of the whole run.
+/// Writes all files on rank 0, and removes the checkpoints; returns the seconds of the whole run.
 fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     let began = Instant::now();
     let pool = Pool::new(job.model.threads)?;
@@ -173,7 +181,12 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
         return Err(Error::Interrupted.into());
     }
     let total = record.seconds.total;
-    output.commit()?;
+    output.publish()?;
+    // While the folder is locked, so that they are not those of the next run; and before anything is printed, so that they do
+    // not depend on where that goes.
+    if let Some(checkpoints) = job.checkpoints.filter(|_| !job.keep_checkpoints) {
+        checkpoints.remove()?;
+    }
     Ok(total)
 }
 

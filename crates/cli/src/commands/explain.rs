@@ -9,7 +9,7 @@ use manyview::result::ResultFolder;
 use serde::Serialize;
 
 use crate::args::ExplainArgs;
-use crate::ui::print;
+use crate::ui::{print, tell};
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<()> {
         _ => embedding.explain(nodes[0]),
     };
     if let Some(note) = finished.run.scale_note() {
-        eprintln!("note: {}", note.in_notation(Notation::CommandLine));
+        tell(format_args!("note: {}", note.in_notation(Notation::CommandLine)));
     }
     if args.json {
         let explained = Explained { nodes: &names, origin: &origin };

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args::NeighborsArgs;
 use crate::interrupt;
-use crate::ui::print;
+use crate::ui::{print, tell};
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &NeighborsArgs) -> Result<()> {
         return print(serde_json::to_string_pretty(&near)? + "\n");
     }
     if near.neighbors.is_empty() && embedding.row(node).iter().all(|&value| value == 0.0) {
-        eprintln!("note: the vector of {:?} is zero, so it has no neighbors", near.node);
+        tell(format_args!("note: the vector of {:?} is zero, so it has no neighbors", near.node));
     }
     let mut text = String::new();
     for other in &near.neighbors {

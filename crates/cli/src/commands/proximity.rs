@@ -20,14 +20,13 @@ pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
     interrupt::watch_for_it()?;
     // The names of the other files are known only after the network is read; they are checked then.
     let folder = &args.output.output;
-    drop(OutputFolder::prepare(folder, &["nodes.txt"], args.output.force)?);
+    let mut output = OutputFolder::prepare(folder, &["nodes.txt"], args.output.force)?;
+    interrupt::writes_to(output.traces());
     let mut reporter = Reporter::new(args.output.quiet);
     let (network, _) = read(&args.network, args.threads, &mut reporter)?;
 
     let files: Vec<String> = network.views().iter().map(|view| format!("{}.npz", view.name)).collect();
-    let names: Vec<&str> = files.iter().map(String::as_str).chain(["nodes.txt"]).collect();
-    let mut output = OutputFolder::prepare(folder, &names, args.output.force)?;
-    interrupt::writes_to(output.traces());
+    output.check_absent(&files)?;
     let (nodes, views) = (network.nodes().len(), network.views().len());
     let mut lines = Vec::new();
     for (index, (view, file)) in network.views().iter().zip(&files).enumerate() {

@@ -35,7 +35,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let output = OutputFolder::prepare(&args.output, &REPORT_FILES, true)?;
     interrupt::writes_to(output.traces());
     let command = command_line();
-    let options = CompareOptions { folder: Some(&args.output), overwrite: args.force, command: &command };
+    let options =
+        CompareOptions { folder: Some(&args.output), locked: true, overwrite: args.force, command: &command };
     let mut printer = Printer { reporter: &mut reporter, folder: &args.output };
     let found = compare_with(&network, &labels, &settings, &options, &mut |event| printer.show(event));
     reporter.finish();

@@ -84,10 +84,32 @@ pub(super) fn legend_text(tables: &[Table], star: &str) -> String {
     legend(tables).map(line).collect()
 }
 
+/// Text as Markdown shows it: names of views are any text, and could otherwise be links, code, markup or further cells.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        let within_word =
+            before.is_alphanumeric() && letters.peek().is_some_and(|next| next.is_alphanumeric());
+        before = letter;
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // A line break ends the row.
+            '\n' | '\r' => out.push(' '),
+            // Within a word it has no meaning.
+            '_' if within_word => out.push(letter),
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' => out.extend(['\\', letter]),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
 /// A table as Markdown; the best scores of each column are bold.
 pub(super) fn markdown(table: &Table) -> String {
-    let escaped =
-        |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;");
     let mut text = format!(
         "## {}\n\n| | {} |\n|---{}|\n",
         table.title,
@@ -229,6 +251,15 @@ mod tests {
         assert!(latex.contains("b\\_c & \\textbf{81.2} {\\footnotesize$\\pm$1.2} \\\\"), "{latex}");
         assert!(latex.contains("a$^*$ & 90.0") && latex.contains("a\\_b | 5\\%"), "{latex}");
         assert!(latex.contains("\\footnotesize $^*$ selected on the test nodes"), "{latex}");
+    }
+
+    /// Defect 7: names with brackets and backticks were links and code.
+    #[test]
+    fn markdown_cells_show_names_as_they_are() {
+        assert_eq!(escaped("[a](http://b) `c` ![d]"), "\\[a\\](http://b) \\`c\\` !\\[d\\]");
+        assert_eq!(escaped("a|b\\c\nd"), "a\\|b\\\\c d");
+        assert_eq!(escaped("<b> &lt; ~~x~~ **y**"), "&lt;b&gt; &amp;lt; \\~\\~x\\~\\~ \\*\\*y\\*\\*");
+        assert_eq!(escaped("__proto__ a_b é_1 _"), "\\_\\_proto\\_\\_ a_b é_1 \\_");
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Place {
         };
         let name = name.to_string_lossy().into_owned();
         let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
-        let folder = OutputFolder::prepare(parent, &[&name], force)?;
+        let folder = OutputFolder::prepare_file(parent, &name, force)?;
         interrupt::writes_to(folder.traces());
         Ok(Place { folder, name })
     }

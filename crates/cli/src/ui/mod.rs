@@ -7,7 +7,7 @@ mod scores;
 mod table;
 
 pub(crate) use numbers::{about, bytes, plural, seconds, thousands};
-pub(crate) use print::print;
+pub(crate) use print::{print, tell};
 pub(crate) use progress::Reporter;
 pub(crate) use scores::{classification_table, clustering_table, links_table};
 pub(crate) use table::{part_table, stage_table};

@@ -10,7 +10,7 @@ use manyview::io::Reading;
 use manyview::method::{Progress, StageRecord};
 use manyview::{evaluate, layout};
 
-use super::{plural, seconds};
+use super::{plural, seconds, tell};
 
 /// The length of a bar, in thousandths.
 const FULL: u64 = 1000;
@@ -81,8 +81,8 @@ impl Reporter {
     pub(crate) fn say(&self, sentence: &str) {
         match (&self.bar, self.mode) {
             (_, Mode::Quiet) => {}
-            (Some((_, bar)), Mode::Bars) => bar.suspend(|| eprintln!("{sentence}")),
-            _ => eprintln!("{sentence}"),
+            (Some((_, bar)), Mode::Bars) => bar.suspend(|| tell(sentence)),
+            _ => tell(sentence),
         }
     }
 
@@ -197,7 +197,7 @@ impl Reporter {
             Phase::Reading | Phase::Stages | Phase::Method | Phase::Evaluation => None,
         };
         if let Some(line) = line.filter(|_| self.mode == Mode::Lines && self.tells_stages) {
-            eprintln!("{line}");
+            tell(line);
         }
         self.bar = Some((phase, bar));
     }
@@ -208,7 +208,7 @@ impl Reporter {
             && self.tells_stages
             && let Some(first) = records.first()
         {
-            eprintln!("{}", stage_line(first, &records));
+            tell(stage_line(first, &records));
         }
     }
 }

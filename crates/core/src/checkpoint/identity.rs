@@ -1,5 +1,7 @@
 //! The identity of a run: program, settings and data.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,6 +17,8 @@ pub struct Identity {
     config: Value,
     nodes: u64,
     views: Vec<ViewIdentity>,
+    /// The columns of each stage.
+    columns: Vec<Range<usize>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,13 +40,27 @@ impl Identity {
             directed: view.directed,
             edges: view.fingerprint(),
         };
+        // Settings without a plan are refused by the run itself.
+        let plan = settings.plan(network.views().len());
+        let columns = plan.map(|plan| plan.stages.into_iter().map(|stage| stage.columns).collect());
         let ids = network.nodes().iter().map(manyview_base::random::text_key);
         Identity {
             program: env!("CARGO_PKG_VERSION").into(),
             config,
             nodes: mix_words(ids),
             views: network.views().iter().map(view).collect(),
+            columns: columns.unwrap_or_default(),
         }
+    }
+
+    /// The columns of a stage, from 1; `None` if the run has no such stage.
+    pub(super) fn columns_of(&self, stage: usize) -> Option<&Range<usize>> {
+        self.columns.get(stage.checked_sub(1)?)
+    }
+
+    /// The number of views.
+    pub(super) fn views(&self) -> usize {
+        self.views.len()
     }
 
     /// Describes the first difference from `other`; `None` if there is none.
@@ -69,7 +87,10 @@ impl Identity {
             return Some("the nodes or their order have changed".into());
         }
         let changed = self.views.iter().zip(&other.views).find(|(now, then)| now != then);
-        changed.map(|(view, _)| format!("the edges of view \"{}\" have changed", view.name))
+        let changed = changed.map(|(view, _)| format!("the edges of view \"{}\" have changed", view.name));
+        changed.or_else(|| {
+            (self.columns != other.columns).then(|| "the columns of the stages have changed".into())
+        })
     }
 }
 

@@ -116,6 +116,11 @@ impl ResultFolder {
         self.output.write(name, write)
     }
 
+    /// Puts all files into place, and keeps the folder locked until it is dropped; see [`OutputFolder::publish`].
+    pub fn publish(&mut self) -> Result<()> {
+        self.output.publish()
+    }
+
     /// Puts all files into place.
     pub fn commit(self) -> Result<()> {
         self.output.commit()

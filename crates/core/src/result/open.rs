@@ -1,7 +1,8 @@
 //! Reads a result folder.
 //!
 //! Invariant: the files of an opened result belong together. There is a row per id, every number is finite, and the parts of
-//! `run.json` are within the columns and name views of the network.
+//! `run.json` are within the columns and name views of the network. A column belongs to at most one part; to none only if it is
+//! zero, which happens when nothing was left to factorize.
 
 use std::fs;
 use std::io;
@@ -144,7 +145,8 @@ impl SavedResult {
             let columns = columns("a part of run.json", of.columns, of.view.as_ref(), &run, dim)?;
             Ok(part(of.view.as_deref(), columns))
         });
-        let parts = staged.chain(others).collect::<Result<_, _>>();
+        let parts = staged.chain(others).collect::<Result<Vec<_>, _>>();
+        let parts = parts.and_then(|parts| check_cover(&parts, dim, &values).map(|()| parts));
         let embedding = Embedding::new(nodes, dim, values, parts.map_err(apart)?);
         Ok(SavedResult { embedding, run })
     }
@@ -167,6 +169,25 @@ fn columns(
         return Err(format!("{what} belongs to view {view:?}, which is not in its network"));
     }
     Ok(from..to)
+}
+
+/// Checks that no column belongs to two parts, and that those without a part are zero. A result without parts is accepted.
+fn check_cover(parts: &[Part], dim: usize, values: &[f32]) -> Result<(), String> {
+    let mut covered = vec![false; dim];
+    for column in parts.iter().flat_map(|part| part.columns.clone()) {
+        if std::mem::replace(&mut covered[column], true) {
+            return Err(format!("column {column} belongs to two parts of run.json"));
+        }
+    }
+    let alone: Vec<usize> = (0..dim).filter(|&column| !covered[column]).collect();
+    if parts.is_empty() || alone.is_empty() {
+        return Ok(());
+    }
+    let used = |column: &&usize| values.chunks_exact(dim).any(|row| row[**column] != 0.0);
+    match alone.iter().find(used) {
+        Some(column) => Err(format!("column {column} is not zero and belongs to no part of run.json")),
+        None => Ok(()),
+    }
 }
 
 fn read_run(path: &Path) -> Result<SavedRun> {
@@ -312,6 +333,19 @@ mod tests {
         assert!(told.contains("stage 2 of run.json has columns 2 to 3 and embedding.npy has 2"), "{told}");
         let told = refused(&RUN.replace(r#""view": "a""#, r#""view": "b""#), "a\nb\n", 2, &[1.0; 6]);
         assert!(told.contains("belongs to view \"b\", which is not in its network"), "{told}");
+    }
+
+    /// Defect 7: columns of two parts, and of none, were accepted.
+    #[test]
+    fn overlapping_and_missing_columns_are_refused() {
+        let told = refused(&RUN.replace("[2, 3]", "[1, 3]"), "a\nb\n", 2, &[1.0; 6]);
+        assert!(told.contains("column 1 belongs to two parts of run.json"), "{told}");
+        let gap = RUN.replace("[0, 2]", "[0, 1]");
+        let told = refused(&gap, "a\nb\n", 2, &[1.0; 6]);
+        assert!(told.contains("column 1 is not zero and belongs to no part of run.json"), "{told}");
+        // As when nothing was left to factorize.
+        let zero = written(&gap, "a\nb\n", 2, &[1.0, 0.0, 1.0, 1.0, 0.0, 1.0]);
+        SavedResult::open(zero.path()).unwrap();
     }
 
     #[test]

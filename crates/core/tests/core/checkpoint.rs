@@ -144,6 +144,106 @@ fn beginning_and_removing_leave_nothing_of_ours() {
     checkpoints.remove().unwrap();
 }
 
+/// Defect 5: a stage under the number of another one was accepted, and gave another embedding.
+#[test]
+fn a_checkpoint_of_another_stage_is_not_accepted() {
+    let network = network();
+    let named = |stage: usize| format!("{stage:04}.stage");
+    let variants = [config(), Mnmf { unique_first: true, ..config() }];
+    for config in variants {
+        let whole = config.fit(&network).unwrap();
+        for (from, to) in [(1, 2), (2, 1), (4, 2), (3, 4), (1, 5)] {
+            let folder = tempfile::tempdir().unwrap();
+            break_off(&config, &network, folder.path(), 4);
+            fs::copy(folder.path().join(named(from)), folder.path().join(named(to))).unwrap();
+            let (_, found) = Checkpoints::resume(folder.path(), Identity::of(&config, 0, &network)).unwrap();
+            assert_eq!(found.stages, to - 1, "{from} as {to}");
+            let words = found.damaged.unwrap();
+            let expected =
+                format!("{}: is stage {from} under another name; the stage is computed again", named(to));
+            assert!(words.ends_with(&expected), "{words}");
+            assert_same(&resume(&config, &network, folder.path()).0, &whole);
+        }
+    }
+}
+
+/// Defect 5: stages of two runs with the same settings were mixed. They may differ, for example in the number of ranks.
+#[test]
+fn a_stage_that_was_computed_after_another_one_is_not_accepted() {
+    let (network, config) = (network(), config());
+    let [first, second] = [(), ()].map(|()| tempfile::tempdir().unwrap());
+    break_off(&config, &network, first.path(), 3);
+    break_off(&config, &network, second.path(), 3);
+    fs::copy(second.path().join("0002.stage"), first.path().join("0002.stage")).unwrap();
+    let (_, found) = Checkpoints::resume(first.path(), Identity::of(&config, 0, &network)).unwrap();
+    assert_eq!(found.stages, 1);
+    assert!(found.damaged.unwrap().contains("0002.stage: was computed after another stage"));
+    assert_same(&resume(&config, &network, first.path()).0, &config.fit(&network).unwrap());
+}
+
+/// Defect 5: files of the earlier format have no number and no chain.
+#[test]
+fn a_stage_of_an_older_format_is_computed_again_with_a_word() {
+    let (network, config) = (network(), config());
+    let folder = tempfile::tempdir().unwrap();
+    break_off(&config, &network, folder.path(), 2);
+    let path = folder.path().join("0001.stage");
+    let mut bytes = fs::read(&path).unwrap();
+    let end = bytes.len() - 4;
+    bytes[15] = b'1';
+    let sum = crc32fast::hash(&bytes[..end]);
+    bytes[end..].copy_from_slice(&sum.to_le_bytes());
+    fs::write(&path, bytes).unwrap();
+    let (_, found) = Checkpoints::resume(folder.path(), Identity::of(&config, 0, &network)).unwrap();
+    let words = found.damaged.unwrap();
+    assert!(words.contains("it has format 1, this version of manyview reads format 2"), "{words}");
+    assert_eq!(found.stages, 0);
+}
+
+/// Defect 4: any `*.tmp` and `*.stage` was deleted.
+#[test]
+fn files_that_are_not_ours_are_not_deleted() {
+    let (network, config) = (network(), config());
+    let folder = tempfile::tempdir().unwrap();
+    break_off(&config, &network, folder.path(), 2);
+    let theirs = ["1.stage", "draft.tmp", "first.stage", "notes.txt"];
+    for name in theirs.iter().chain(&[".manyview-1-0.tmp"]) {
+        fs::write(folder.path().join(name), "mine").unwrap();
+    }
+    Checkpoints::begin(folder.path(), Identity::of(&config, 0, &network), 0).unwrap();
+    let mut left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, theirs);
+}
+
+/// Defect 4: files were deleted through a symbolic link.
+#[cfg(unix)]
+#[test]
+fn links_are_never_followed() {
+    use std::os::unix::fs::symlink;
+    let (network, config) = (network(), config());
+    let place = tempfile::tempdir().unwrap();
+    let [real, linked, inside] = ["real", "linked", "inside"].map(|name| place.path().join(name));
+    break_off(&config, &network, &real, 2);
+    symlink(&real, &linked).unwrap();
+    fs::create_dir(&inside).unwrap();
+    symlink(real.join("0002.stage"), inside.join("0003.stage")).unwrap();
+    let before = [1, 2].map(|stage| fs::read(real.join(format!("000{stage}.stage"))).unwrap());
+    for (folder, name) in [(&linked, "linked"), (&inside, "0003.stage")] {
+        let identity = Identity::of(&config, 0, &network);
+        let begun = Checkpoints::begin(folder, identity.clone(), 0).map(drop);
+        let resumed = Checkpoints::resume(folder, identity).map(drop);
+        for error in [begun, resumed].map(Result::unwrap_err) {
+            let words =
+                format!("{name} is a symbolic link, which is neither followed nor removed; remove it");
+            assert!(error.to_string().contains(&words), "{error}");
+        }
+    }
+    assert_eq!(before, [1, 2].map(|stage| fs::read(real.join(format!("000{stage}.stage"))).unwrap()));
+    assert!(fs::symlink_metadata(inside.join("0003.stage")).unwrap().is_symlink());
+}
+
 #[test]
 fn another_number_of_ranks_can_go_on() {
     let network = network();

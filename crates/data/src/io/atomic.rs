@@ -3,13 +3,17 @@
 //! Invariant: a file is never visible under its final name before it is complete. It is written and synced under a
 //! hidden temporary name in the same folder (a rename across file systems would be a copy) and then renamed. If
 //! anything fails before that, including a panic, the temporary file is removed. Only a killed process leaves one
-//! behind. Its name ends in `.tmp`, so that it is never read as a view.
+//! behind. Its name ends in `.tmp`, so that it is never read as a view. A temporary file is locked as long as it is in use, so
+//! that the next run can tell it from one that was left behind.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::{Arc, Mutex};
 
+use super::lock::{Claim, FolderLock, claim};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::switch;
 
@@ -30,7 +34,7 @@ pub fn write_atomic(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io:
 /// A folder for the results of one run, which appear in it together.
 ///
 /// Files have temporary names until [`OutputFolder::commit`]; dropping the folder before that removes them. If the
-/// disk is full at the third file, nothing of the first two is left.
+/// disk is full at the third file, nothing of the first two is left. No other process can prepare the folder meanwhile.
 #[derive(Debug)]
 #[must_use = "files that are not committed are removed"]
 pub struct OutputFolder {
@@ -38,16 +42,35 @@ pub struct OutputFolder {
     /// The folders created for this run, the innermost first.
     made: Vec<PathBuf>,
     staged: Vec<Staged>,
+    /// Whether files that exist are replaced.
+    force: bool,
+    /// Released at the end, here or by [`Traces`].
+    lock: SharedLock,
 }
 
+type SharedLock = Arc<Mutex<Option<FolderLock>>>;
+
 impl OutputFolder {
-    /// Creates the folder and its parents if necessary, and checks that files can be created in it. Call it before a
-    /// long computation.
+    /// Creates the folder and its parents if necessary, locks it, and checks that files can be created in it. Call it before
+    /// a long computation. Temporary files of killed runs are removed.
     ///
     /// # Errors
-    /// [`Error::Io`] when the folder cannot be created or written to; [`Error::Config`] when one of `names` exists in
-    /// it and `force` is not set, or is not a plain file name.
+    /// [`Error::Io`] when the folder cannot be created or written to, or when another run writes to it; [`Error::Config`]
+    /// when one of `names` exists in it and `force` is not set, or is not a plain file name.
     pub fn prepare<S: AsRef<str>>(path: &Path, names: &[S], force: bool) -> Result<Self> {
+        Self::create(path, names, force, true)
+    }
+
+    /// As [`prepare`](Self::prepare), for one file among others. The folder is not locked, because other runs may write
+    /// other files to it, and a single file cannot be mixed up.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_file(path: &Path, name: &str, force: bool) -> Result<Self> {
+        Self::create(path, &[name], force, false)
+    }
+
+    fn create<S: AsRef<str>>(path: &Path, names: &[S], force: bool, locked: bool) -> Result<Self> {
         let made = missing_folders(path);
         if let Some(ground) = path.ancestors().nth(made.len())
             && ground.exists()
@@ -56,7 +79,8 @@ impl OutputFolder {
             return Err(Error::io(ground, io::ErrorKind::NotADirectory.into()));
         }
         // From here on, an error drops the folder and removes what was created.
-        let output = OutputFolder { path: path.to_owned(), made, staged: Vec::new() };
+        let (staged, lock) = (Vec::new(), SharedLock::default());
+        let output = OutputFolder { path: path.to_owned(), made, staged, force, lock };
         let refused = |source: io::Error| match source.kind() {
             // The error of the system for its own folders such as /proc, although the path is correct.
             io::ErrorKind::NotFound => {
@@ -65,16 +89,30 @@ impl OutputFolder {
             _ => Error::io(path, source),
         };
         fs::create_dir_all(path).map_err(refused)?;
-        for name in names {
-            check_absent(path, name.as_ref(), force)?;
+        if locked {
+            let Some(lock) = FolderLock::take(path).map_err(refused)? else {
+                let sentence = "another run of manyview is writing to this folder; wait until it ends, or choose another folder";
+                return Err(Error::io(path, io::Error::other(sentence)));
+            };
+            *output.lock.lock().expect(NO_PANIC) = Some(lock);
+            remove_left_behind(path);
         }
+        output.check_absent(names)?;
         Temporary::create(path).map_err(refused)?;
         Ok(output)
     }
 
+    /// Checks further files, whose names were not known when the folder was prepared.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn check_absent<S: AsRef<str>>(&self, names: &[S]) -> Result<()> {
+        names.iter().try_for_each(|name| check_absent(&self.path, name.as_ref(), self.force))
+    }
+
     /// Returns what would be left if the process ended without unwinding.
     pub fn traces(&self) -> Traces {
-        Traces { folder: self.path.clone(), made: self.made.clone() }
+        Traces { folder: self.path.clone(), made: self.made.clone(), lock: self.lock.clone() }
     }
 
     /// Returns the path of the folder.
@@ -99,8 +137,22 @@ impl OutputFolder {
     /// Gives all files their names, in the order in which they were written.
     ///
     /// # Errors
-    /// [`Error::Io`] when a file cannot be renamed. The files after it are removed.
+    /// As [`publish`](Self::publish).
     pub fn commit(mut self) -> Result<()> {
+        self.publish()
+    }
+
+    /// As [`commit`](Self::commit), and keeps the folder locked until it is dropped, for what has to follow.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a file cannot be renamed; the files after it are removed. [`Error::Config`] when a file appeared
+    /// since the folder was prepared, and `force` was not set.
+    pub fn publish(&mut self) -> Result<()> {
+        for staged in &self.staged {
+            // Written by another program, or by another run where folders cannot be locked.
+            let name = staged.path.file_name().unwrap_or_default().to_string_lossy();
+            check_absent(&self.path, &name, self.force)?;
+        }
         publish(std::mem::take(&mut self.staged))
     }
 }
@@ -108,8 +160,17 @@ impl OutputFolder {
 impl Drop for OutputFolder {
     fn drop(&mut self) {
         self.staged.clear();
+        release(&self.lock);
         remove_empty(&self.made);
     }
+}
+
+/// Why a mutex cannot be poisoned.
+const NO_PANIC: &str = "no thread panics while holding this mutex";
+
+/// Removes the lock file, and then the lock.
+fn release(lock: &SharedLock) {
+    drop(lock.lock().expect(NO_PANIC).take());
 }
 
 /// The files and folders that a run leaves when its process ends without unwinding.
@@ -117,22 +178,50 @@ impl Drop for OutputFolder {
 pub struct Traces {
     folder: PathBuf,
     made: Vec<PathBuf>,
+    lock: SharedLock,
 }
 
 impl Traces {
     /// Removes the files that this process was writing. Call it just before the process ends.
     pub fn remove(&self) {
-        let own = format!(".manyview-{}-", process::id());
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if name.starts_with(&own) && name.ends_with(".tmp") {
+            if writer_of(&entry.file_name()) == Some(process::id()) {
                 // The process is ending, so an error cannot be reported.
                 let _ = fs::remove_file(entry.path());
             }
         }
+        release(&self.lock);
         remove_empty(&self.made);
     }
+}
+
+/// Removes the temporary files that killed processes left in a folder. Files that are still being written are kept, and so is
+/// everything that is not certainly ours: other names, links, and all files on a file system without locks.
+pub fn remove_left_behind(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if writer_of(&entry.file_name()).is_none() || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        // A file that cannot be removed does no harm; the results are not affected.
+        if File::open(&path).is_ok_and(|file| claim(&file, &path) == Claim::Held) {
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// Returns the name of a temporary file.
+fn temporary_name(process: u32, attempt: u32) -> String {
+    format!(".manyview-{process}-{attempt}.tmp")
+}
+
+/// Returns the process that wrote a temporary file, or `None` if the name is not one of [`temporary_name`].
+fn writer_of(name: &OsStr) -> Option<u32> {
+    let name = name.to_str()?;
+    let (process, attempt) = name.strip_prefix(".manyview-")?.strip_suffix(".tmp")?.split_once('-')?;
+    let (process, attempt) = (process.parse().ok()?, attempt.parse().ok()?);
+    // Other spellings of the same numbers, such as 007, are not ours.
+    (temporary_name(process, attempt) == name).then_some(process)
 }
 
 /// Removes empty folders of a failed run. A folder with results cannot be removed.
@@ -228,6 +317,8 @@ fn publish(staged: Vec<Staged>) -> Result<()> {
 struct Temporary {
     /// Empty once the file has its final name.
     path: PathBuf,
+    /// Holds the lock; see [`remove_left_behind`].
+    lock: Option<File>,
 }
 
 impl Temporary {
@@ -235,9 +326,17 @@ impl Temporary {
         // The final name is not part of the temporary one, because it may already have the maximum length.
         let mut attempt = 0u32;
         loop {
-            let path = folder.join(format!(".manyview-{}-{attempt}.tmp", process::id()));
+            let path = folder.join(temporary_name(process::id(), attempt));
             match File::create_new(&path) {
-                Ok(file) => return Ok((Temporary { path }, file)),
+                Ok(file) => match claim(&file, &path) {
+                    Claim::Held | Claim::Unknown => {
+                        let mut temporary = Temporary { path, lock: None };
+                        temporary.lock = Some(file.try_clone()?);
+                        return Ok((temporary, file));
+                    }
+                    // Another run took it for one that was left behind, and removes it.
+                    Claim::InUse | Claim::Gone => attempt += 1,
+                },
                 // Used by another thread, or left by a killed process with the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
                 Err(error) => return Err(error),
@@ -255,6 +354,8 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
+        // First, because some systems do not remove open files.
+        self.lock = None;
         if self.path != Path::new("") {
             // An error cannot be reported here, and the cause of the drop is the more relevant one.
             let _ = fs::remove_file(&self.path);
@@ -407,11 +508,48 @@ mod tests {
     }
 
     #[test]
+    fn only_our_own_temporary_files_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let theirs = [
+            "a.tmp",
+            ".manyview-.tmp",
+            ".manyview-1.tmp",
+            ".manyview-1-x.tmp",
+            ".manyview-01-0.tmp",
+            "manyview-1-0.tmp",
+            ".manyview-1-0.tmp.bak",
+            ".manyview-1-0-0.tmp",
+            ".manyview-+1-0.tmp",
+        ]; // fmt: skip
+        for name in theirs.iter().chain(&[".manyview-1-0.tmp", ".manyview-4294967295-17.tmp"]) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        fs::create_dir(folder.path().join(".manyview-2-0.tmp")).unwrap();
+        let (used, _) = Temporary::create(folder.path()).unwrap();
+        let name = used.path.file_name().unwrap().to_string_lossy().into_owned();
+        remove_left_behind(folder.path());
+        let mut expected: Vec<String> = theirs.iter().map(ToString::to_string).collect();
+        expected.extend([".manyview-2-0.tmp".to_owned(), name]);
+        expected.sort();
+        assert_eq!(files(folder.path()), expected);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_with_our_name_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("precious"), "1").unwrap();
+        std::os::unix::fs::symlink("precious", folder.path().join(".manyview-1-0.tmp")).unwrap();
+        remove_left_behind(folder.path());
+        assert_eq!(files(folder.path()), [".manyview-1-0.tmp", "precious"]);
+    }
+
+    #[test]
     fn a_group_appears_together() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/out");
         let mut output = OutputFolder::prepare(&path, &["a", "b"], false).unwrap();
-        assert!(files(&path).is_empty(), "the check leaves no file");
+        assert_eq!(files(&path), [".manyview.lock"], "the check leaves no file but the lock");
         output.write("a", |writer| writer.write_all(b"1")).unwrap();
         output.write("b", |writer| writer.write_all(b"2")).unwrap();
         assert!(
@@ -420,6 +558,46 @@ mod tests {
         );
         output.commit().unwrap();
         assert_eq!(files(&path), ["a", "b"]);
+    }
+
+    /// Defect 6: both succeeded, and one result was lost.
+    #[test]
+    fn two_runs_cannot_write_to_one_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut first = OutputFolder::prepare(folder.path(), &["a"], true).unwrap();
+        let before = files(folder.path());
+        let error = OutputFolder::prepare(folder.path(), &["a"], true).unwrap_err();
+        assert!(error.to_string().contains("another run of manyview is writing to this folder"), "{error}");
+        assert_eq!(files(folder.path()), before);
+        first.write("a", |writer| writer.write_all(b"1")).unwrap();
+        first.publish().unwrap();
+        assert!(OutputFolder::prepare(folder.path(), &["a"], true).is_err(), "locked until the end");
+        // A single file beside them is another matter.
+        OutputFolder::prepare_file(folder.path(), "b", false).unwrap().commit().unwrap();
+        let traces = first.traces();
+        drop(first);
+        let second = OutputFolder::prepare(folder.path(), &["a"], true).unwrap();
+        traces.remove();
+        assert!(
+            OutputFolder::prepare(folder.path(), &["a"], true).is_err(),
+            "the lock of another run is not removed"
+        );
+        drop(second);
+        assert_eq!(files(folder.path()), ["a"]);
+    }
+
+    /// Without a lock, as for a single file.
+    #[test]
+    fn a_file_that_appears_meanwhile_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [mut first, mut second] =
+            [(), ()].map(|()| OutputFolder::prepare_file(folder.path(), "a", false).unwrap());
+        first.write("a", |writer| writer.write_all(b"1")).unwrap();
+        second.write("a", |writer| writer.write_all(b"2")).unwrap();
+        first.commit().unwrap();
+        assert!(matches!(second.commit(), Err(Error::Config(_))));
+        assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "1");
+        assert_eq!(files(folder.path()), ["a"]);
     }
 
     #[test]

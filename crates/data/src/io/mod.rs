@@ -2,12 +2,13 @@
 
 mod atomic;
 mod blocks;
+mod lock;
 mod npy;
 mod npz;
 mod read;
 mod vectors;
 
-pub use atomic::{OutputFolder, Traces, write_atomic};
+pub use atomic::{OutputFolder, Traces, remove_left_behind, write_atomic};
 pub use blocks::write_blocks;
 pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};

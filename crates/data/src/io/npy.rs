@@ -99,7 +99,7 @@ pub struct NpyMatrix {
 /// Reads a matrix of 32-bit or 64-bit floats. The latter are rounded to 32 bits.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read; [`Error::Parse`] when it is not such a matrix, is truncated, or has a
+/// [`Error::Io`] when the file cannot be read; [`Error::Parse`] when it is not such a matrix, is truncated or too long, or has a
 /// number beyond the range of 32-bit floats.
 pub fn read_npy(path: &Path) -> Result<NpyMatrix> {
     let file = File::open(path).map_err(|source| Error::io(path, source))?;
@@ -164,6 +164,12 @@ fn read_matrix(reader: &mut impl Read) -> Result<NpyMatrix, Failure> {
         ));
     };
     let mut values = read_values(reader, numbers, width)?;
+    // An array that is longer than its header says is not the one that was written.
+    if read_up_to(reader, &mut [0])? > 0 {
+        return fail(format!(
+            "has more bytes than the {rows} x {dim} numbers of its header; copy or save the file again"
+        ));
+    }
     if by_columns {
         // NumPy stores the results of many decompositions in this order.
         values = (0..numbers).map(|at| values[at % dim * rows + at / dim]).collect();
@@ -371,6 +377,18 @@ mod tests {
             message(&bytes[..end]);
         }
         assert!(message(&bytes[..bytes.len() - 5]).starts_with("is truncated: expected 6 numbers, found 4"));
+    }
+
+    /// Defect 7: bytes after the numbers were ignored.
+    #[test]
+    fn trailing_bytes_are_refused() {
+        let mut bytes = written(2, 3, &[0.5; 6]);
+        bytes.push(0);
+        let told = message(&bytes);
+        assert!(told.starts_with("has more bytes than the 2 x 3 numbers of its header"), "{told}");
+        let mut none = written(0, 3, &[]);
+        none.extend([0; 12]);
+        message(&none);
     }
 
     #[test]

@@ -58,6 +58,7 @@ use std::path::Path;
 use manyview_base::error::{Error, Result};
 use manyview_base::parallel::Pool;
 use manyview_data::Network;
+use manyview_data::io::OutputFolder;
 use manyview_data::labels::Labels;
 use manyview_data::overlap::overlaps;
 
@@ -94,6 +95,9 @@ impl Comparison {
 pub struct CompareOptions<'a> {
     /// The folder in which embeddings, scores and maps are kept; nothing is kept when not given.
     pub folder: Option<&'a Path>,
+    /// Whether the caller has prepared the folder, which no other comparison can then write to. Otherwise this is done
+    /// while the methods run.
+    pub locked: bool,
     /// Whether to replace results in the folder that are not from a comparison of the same network.
     pub overwrite: bool,
     /// What started the comparison, for the `run.json` of each embedding.
@@ -102,7 +106,7 @@ pub struct CompareOptions<'a> {
 
 impl Default for CompareOptions<'_> {
     fn default() -> Self {
-        CompareOptions { folder: None, overwrite: false, command: "manyview::compare" }
+        CompareOptions { folder: None, locked: false, overwrite: false, command: "manyview::compare" }
     }
 }
 
@@ -136,7 +140,7 @@ pub fn compare_with(
     options: &CompareOptions<'_>,
     observer: &mut Observer<'_>,
 ) -> Result<Comparison> {
-    let CompareOptions { folder, overwrite, command } = *options;
+    let CompareOptions { folder, locked, overwrite, command } = *options;
     let settings = settings.without_duplicates();
     settings.check()?;
     check_rows(network, labels)?;
@@ -149,6 +153,11 @@ pub fn compare_with(
     for note in notes.iter().chain(&jobs.left_out) {
         listener.tell(&Event::Note(note))?;
     }
+    // Held until the end.
+    let _output = match folder.filter(|_| !locked) {
+        Some(folder) => Some(OutputFolder::prepare(folder, &[] as &[&str], true)?),
+        None => None,
+    };
     if let Some(folder) = folder.filter(|_| !overwrite) {
         overwrite::check(folder, &jobs, network)?;
     }

@@ -7,7 +7,7 @@ const viewNames = run.network.views.map((view) => view.name);
 // The values of one field of the records, per view: [[stage, number], ...].
 const series = (field, first) => viewNames.map((name) => {
   const values = first ? [first] : [];
-  for (const record of run.stages) if (name in record[field]) values.push([record.stage, record[field][name]]);
+  for (const record of run.stages) if (record[field].has(name)) values.push([record.stage, record[field].get(name)]);
   return values;
 });
 

@@ -16,6 +16,10 @@ const NONE = 0xffffffff;
 const ids = packed.nodes;
 const count = ids.length;
 const run = packed.run;
+// Numbers by view, as maps: an object has inherited keys such as __proto__, which may be the name of a view.
+for (const record of run.stages) {
+  for (const field of ["weights", "residual", "entries"]) record[field] = new Map(Object.entries(record[field]));
+}
 const sources = packed.sources; // "consensus" first, then the views
 const width = sources.length;
 const shares = bytes(packed.shares); // per node and source; 255 is 100%

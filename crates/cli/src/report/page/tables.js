@@ -15,14 +15,14 @@ const heatCell = (share, text) => {
 
 const weightTable = () => {
   const rows = [];
-  const heaviest = Math.max(...run.stages.filter((record) => record.kind === "consensus").flatMap((record) => Object.values(record.weights)));
+  const heaviest = Math.max(...run.stages.filter((record) => record.kind === "consensus").flatMap((record) => [...record.weights.values()]));
   for (let stage = 1; stage <= stageCount; stage++) {
     const records = run.stages.filter((record) => record.stage === stage);
     if (!records.length) continue;
     const cells = viewNames.map((name) => {
-      const record = records.find((one) => name in one.weights);
+      const record = records.find((one) => one.weights.has(name));
       if (!record) return make("td", { class: "muted", text: "–" });
-      if (record.kind === "consensus") return heatCell(0.55 * record.weights[name] / heaviest, record.weights[name].toFixed(3));
+      if (record.kind === "consensus") return heatCell(0.55 * record.weights.get(name) / heaviest, record.weights.get(name).toFixed(3));
       return make("td", { class: "heat muted", text: record.columns[1] - record.columns[0] });
     });
     const iterations = records.map((record) => record.iterations);
@@ -35,7 +35,7 @@ const weightTable = () => {
 };
 
 const viewTable = () => {
-  const left = (name) => [...run.stages].reverse().find((record) => name in record.residual)?.residual[name];
+  const left = (name) => [...run.stages].reverse().find((record) => record.residual.has(name))?.residual.get(name);
   const rows = run.network.views.map((view) => [
     view.name, number(view.edges), number(view.isolated), view.entries ? number(view.entries) : "–", left(view.name) === undefined ? "–" : percent(left(view.name), 1),
   ]);
