@@ -264,6 +264,8 @@ impl<'de> Deserialize<'de> for Value {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use manyview_data::embedding::Kind;
     use manyview_data::io::write_npy;
