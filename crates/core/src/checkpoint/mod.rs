@@ -22,7 +22,7 @@ pub use identity::Identity;
 use crate::comm::{self, Comm};
 use file::{Checked, Damage};
 use manyview_base::error::{Error, Result};
-use manyview_base::message::switch;
+use manyview_base::message::{Message, switch};
 use manyview_data::io::{Disk, Files, remove_left_behind, write_atomic};
 
 /// The checkpoint folder of a run.
@@ -87,7 +87,9 @@ impl Checkpoints {
                 }
                 Err(Damage(problem)) => problem,
             };
-            found.damaged = Some(format!("{}: {problem}; the stage is computed again", path.display()));
+            // As a message, because the problem may quote the file, control characters included.
+            let problem = format!("{}: {problem}; the stage is computed again", path.display());
+            found.damaged = Some(Message::from(problem).to_string());
             break;
         }
         checkpoints.stages = found.stages;
