@@ -40,7 +40,7 @@ const WORDS: Words = Words {
         "a.b.c = 1",
         "\"dim\": 8,",
     ],
-    rough: 8,
+    rough: 12,
 };
 
 fn mutate(input: &mut Vec<u8>, others: &[Vec<u8>], random: &mut Random) {
