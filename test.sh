@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs all tests, on a fresh Debian-like machine with Rust and Python: installs what is missing, then checks formatting,
-# lints, documentation, the Rust tests, ranks over MPI, our files with NumPy, SciPy and scikit-learn, the pages in a browser,
-# layers, packages, runs that are disturbed, the Python package, and the commands of README and docs with their output. Prints the time of each step.
+# lints, documentation, the Rust tests, fuzzing, ranks over MPI, our files with NumPy, SciPy and scikit-learn, the pages in a
+# browser, layers, packages, runs that are disturbed, the Python package, and the commands of README and docs with their output.
+# Prints the time of each step.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -54,6 +55,10 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude manyview-mpi --no-dep
 
 step "tests"
 cargo test --workspace --exclude manyview-mpi --exclude manyview-python --locked --quiet
+
+step "fuzzing, 30 seconds"
+# As the tests were built: with overflow checks, and nothing more to compile.
+cargo run --locked --quiet -p manyview-fuzz -- --seconds 30
 
 step "several ranks over MPI"
 # In a subshell: need_packages exits where it may not install, and the other tests continue.

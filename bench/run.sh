@@ -5,10 +5,13 @@ set -euo pipefail
 usage() {
   cat <<'TEXT'
 bench/run.sh [--quick] [--data DIR] [--name NAME] [--only SECTION,...]
+bench/run.sh --only fuzz [--minutes N] [--name NAME]
 
   --quick      small sizes, one repeat: does it run? (under 3 minutes after the build)
   --data DIR   folder with flickr/friendship.tsv; also from MANYVIEW_DATA
   --only ...   some of nmf, equal_error, proximity, svd, growth, whole_runs, evaluate, skipgram, tucker, ranks
+  --only fuzz  nothing is measured: the readers get mutated files, see fuzz/README.md
+  --minutes N  how long to fuzz [default: 10]
   --name NAME  what to call this machine in the folder's name [default: machine]
 
 Writes bench/runs/<date>-<name>/ with raw.csv, machine.txt and summary.md.
@@ -16,12 +19,13 @@ TEXT
 }
 
 command="bench/run.sh $*"
-quick=() only=() data="${MANYVIEW_DATA:-}" name=machine
+quick=() only=() data="${MANYVIEW_DATA:-}" name=machine minutes=10
 while [ $# -gt 0 ]; do
   case "$1" in
     --quick) quick=(--quick) ;;
     --data) data="${2:?--data needs a folder}"; shift ;;
     --only) only=(--only "${2:?--only needs sections}"); shift ;;
+    --minutes) minutes="${2:?--minutes needs a number}"; shift ;;
     --name) name="${2:?--name needs a name}"; shift ;;
     -h | --help) usage; exit ;;
     *) usage >&2; exit 2 ;;
@@ -30,6 +34,25 @@ while [ $# -gt 0 ]; do
 done
 [ -z "$data" ] || data="$(cd "$data" && pwd)"
 cd "$(dirname "$0")/.."
+
+if [ "${only[*]}" = "--only fuzz" ]; then
+  out="bench/runs/$(date -u +%Y-%m-%d)-$name-fuzz"
+  [ ! -e "$out" ] || out="$out-$(date -u +%H%M%S)"
+  cargo build --profile fuzz --locked -p manyview-fuzz
+  mkdir -p "$out"
+  {
+    echo "date        $(date -u '+%Y-%m-%d %H:%M') UTC"
+    echo "command     $command"
+    echo "commit      $(git rev-parse HEAD)$(git diff --quiet HEAD || echo ' with uncommitted changes')"
+    echo "processor   $(sed -n 's/^model name.*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(getconf _NPROCESSORS_ONLN) cores"
+    echo "compiler    $(rustc --version)"
+    echo
+  } >"$out/fuzz.txt"
+  # The seed is the date, so that runs of different days have different inputs; it is part of the output.
+  target/fuzz/fuzz --minutes "$minutes" --seed "$(date -u +%Y%m%d)" | tee -a "$out/fuzz.txt"
+  echo "written to $out"
+  exit
+fi
 
 cargo build --release --locked -p manyview-cli -p manyview-bench
 venv=target/bench-venv

@@ -8,7 +8,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = ROOT / "target/release/manyview"
 DOCUMENTS = ["docs/method.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
-CODE = ["crates", "python", "bench"]
+CODE = ["crates", "python", "bench", "fuzz"]
 SOURCES = {".rs", ".py", ".pyi", ".js", ".css", ".html", ".sh", ".toml"}
 #: Files that manyview reads or writes, and names of other projects.
 NOT_IN_THE_SOURCES = {

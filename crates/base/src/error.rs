@@ -7,14 +7,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::message::{Message, Notation};
+use crate::message::{Message, Notation, printable};
 
 /// The ways a call can fail. A run that does not converge is not an error; its result reports it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file or folder could not be read or written.
-    #[error("{}: {}", path.display(), explain(cause))]
+    #[error("{}: {}", printable(&path.display().to_string()), explain(cause))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -54,7 +54,7 @@ impl Error {
 
     /// Returns an error about a place in a file.
     pub fn parse(place: impl Into<String>, message: impl Into<Message>) -> Self {
-        Error::Parse { place: place.into(), message: message.into() }
+        Error::Parse { place: printable(&place.into()), message: message.into() }
     }
 
     /// Returns an error about a setting, or a combination of settings, that cannot work.
@@ -98,5 +98,17 @@ fn explain(error: &io::Error) -> String {
         }
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another location".into(),
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_in_file_names_do_not_reach_the_terminal() {
+        let error = Error::io(Path::new("a\u{1b}b"), io::ErrorKind::NotFound.into());
+        assert!(error.to_string().starts_with("a\\u{1b}b: no such file"), "{error}");
+        assert_eq!(Error::parse("a\nb:1", "is odd").to_string(), "a\\nb:1: is odd");
     }
 }

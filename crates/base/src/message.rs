@@ -27,6 +27,8 @@ pub enum Notation {
 }
 
 /// A sentence that may name settings.
+///
+/// Invariant: it has no control characters. Ids, names and file names may have some, which would reach the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     pieces: Vec<Piece>,
@@ -62,6 +64,15 @@ pub fn switch(name: &str) -> impl Display {
     format!("{BEGIN}{name}{SWITCH}{END}")
 }
 
+/// Returns a text with its control characters written as in Rust, such as `\u{1b}`.
+pub(crate) fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { printable.extend(c.escape_default()) } else { printable.push(c) }
+    }
+    printable
+}
+
 impl Message {
     /// The text for a front end.
     pub fn in_notation(&self, notation: Notation) -> String {
@@ -70,7 +81,7 @@ impl Message {
 
     /// The same message after other words.
     pub fn prefixed(mut self, words: &str) -> Self {
-        self.pieces.insert(0, Piece::Words(words.to_owned()));
+        self.pieces.insert(0, Piece::Words(printable(words)));
         self
     }
 }
@@ -112,7 +123,7 @@ impl From<&str> for Message {
         let mut pieces = Vec::new();
         let words = |text: &str, pieces: &mut Vec<Piece>| {
             if !text.is_empty() {
-                pieces.push(Piece::Words(text.replace([BEGIN, VALUE, SWITCH, END], "")));
+                pieces.push(Piece::Words(printable(&text.replace([BEGIN, VALUE, SWITCH, END], ""))));
             }
         };
         let mut rest = text;
@@ -124,9 +135,9 @@ impl From<&str> for Message {
             };
             words(before, &mut pieces);
             pieces.push(match (inner.split_once(VALUE), inner.strip_suffix(SWITCH)) {
-                (Some((name, value)), _) => Piece::Value(name.into(), value.into()),
-                (None, Some(name)) => Piece::Switch(name.into()),
-                (None, None) => Piece::Name(inner.into()),
+                (Some((name, value)), _) => Piece::Value(printable(name), printable(value)),
+                (None, Some(name)) => Piece::Switch(printable(name)),
+                (None, None) => Piece::Name(printable(inner)),
             });
             rest = after;
         }
@@ -211,6 +222,14 @@ mod tests {
                 "stage_dims, max_iter=5 or unweighted=True",
             ]
         );
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let (id, shown) = ("a\u{1b}[31m\tb", "a\\u{1b}[31m\\tb");
+        let message = Message::from(format!("view {id}: use {}", option_value("weight", id)));
+        assert_eq!(message.to_string(), format!("view {shown}: use weight = {shown}"));
+        assert_eq!(message.prefixed("x\u{7f}: ").to_string()[..8], *"x\\u{7f}:");
     }
 
     #[test]

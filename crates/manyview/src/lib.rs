@@ -86,6 +86,7 @@ pub use method::{Fit, Progress};
 pub use mnmf::Mnmf;
 pub use model::{
     FitOptions, Group, Method, MethodSettings, Model, ModelEstimate, SettingsFile, describe, read_settings,
+    read_settings_from,
 };
 pub use network::{Network, NetworkBuilder, View};
 pub use preset::Preset;

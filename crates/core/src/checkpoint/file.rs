@@ -25,6 +25,7 @@ use crate::mnmf::Consensus;
 use crate::piece::Piece;
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Dense;
+use manyview_data::io::{Files, OpenFile};
 
 const MAGIC: &[u8; 17] = b"manyview stage 2\n";
 /// The beginning of the files of all versions.
@@ -98,14 +99,13 @@ pub(super) fn write(
 }
 
 /// Reads a file and verifies its checksum and its length; returns `None` if there is no file.
-pub(super) fn check(path: &Path) -> std::result::Result<Option<Checked>, Damage> {
-    let mut file = match File::open(path) {
+pub(super) fn check(files: &dyn Files, path: &Path) -> std::result::Result<Option<Checked>, Damage> {
+    let OpenFile { reader: mut file, length } = match files.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Damage(error.to_string())),
     };
     let damage = |error: io::Error| Damage(format!("cannot be read ({error})"));
-    let length = file.metadata().map_err(damage)?.len();
     let Some(content) = length.checked_sub(4) else { return Err(Damage("is truncated".into())) };
     let mut reader = Summed { inner: (&mut file).take(content), sum: crc32fast::Hasher::new() };
     let header = read_header(&mut BufReader::with_capacity(1 << 18, &mut reader));
@@ -135,9 +135,9 @@ pub(super) fn stored_sum(path: &Path) -> Option<u32> {
 }
 
 /// Reads the pieces with some rows of U. The file must have been checked.
-pub(super) fn read(path: &Path, rows: &Range<usize>) -> Result<Vec<Piece>> {
+pub(super) fn read(files: &dyn Files, path: &Path, rows: &Range<usize>) -> Result<Vec<Piece>> {
     let read = || {
-        let mut reader = BufReader::with_capacity(1 << 18, File::open(path)?);
+        let mut reader = BufReader::with_capacity(1 << 18, files.open(path)?.reader);
         let (header, _) = read_header(&mut reader)?;
         header.pieces.iter().map(|piece| piece.read(&mut reader, rows)).collect::<io::Result<Vec<_>>>()
     };

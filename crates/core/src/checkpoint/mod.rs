@@ -16,14 +16,14 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+pub use crate::piece::Piece;
 pub use identity::Identity;
 
 use crate::comm::{self, Comm};
-use crate::piece::Piece;
 use file::{Checked, Damage};
 use manyview_base::error::{Error, Result};
-use manyview_base::message::switch;
-use manyview_data::io::{remove_left_behind, write_atomic};
+use manyview_base::message::{Message, switch};
+use manyview_data::io::{Disk, Files, remove_left_behind, write_atomic};
 
 /// The checkpoint folder of a run.
 #[derive(Clone, Debug)]
@@ -63,12 +63,17 @@ impl Checkpoints {
     /// Stages from a damaged file on are not used. Otherwise the errors are those of [`Checkpoints::check_folder`].
     pub fn resume(folder: &Path, identity: Identity) -> Result<(Self, Found)> {
         Checkpoints::check_folder(folder)?;
+        Self::resume_from(&Disk, folder, identity)
+    }
+
+    /// As [`resume`](Self::resume), from files that need not be on a disk.
+    pub fn resume_from(files: &dyn Files, folder: &Path, identity: Identity) -> Result<(Self, Found)> {
         let mut checkpoints = Checkpoints { folder: folder.to_owned(), identity, stages: 0 };
         let mut found = Found::default();
         let mut previous = None;
         loop {
             let (stage, path) = (found.stages + 1, checkpoints.path(found.stages + 1));
-            let problem = match file::check(&path) {
+            let problem = match file::check(files, &path) {
                 Ok(None) => break,
                 Ok(Some(checked)) => {
                     checkpoints.check_run(&checked)?;
@@ -82,7 +87,9 @@ impl Checkpoints {
                 }
                 Err(Damage(problem)) => problem,
             };
-            found.damaged = Some(format!("{}: {problem}; the stage is computed again", path.display()));
+            // As a message, because the problem may quote the file, control characters included.
+            let problem = format!("{}: {problem}; the stage is computed again", path.display());
+            found.damaged = Some(Message::from(problem).to_string());
             break;
         }
         checkpoints.stages = found.stages;
@@ -174,8 +181,19 @@ impl Checkpoints {
 
     /// The pieces of the finished stages, with these rows of U.
     pub fn read(&self, rows: &Range<usize>, comm: &dyn Comm) -> Result<Vec<Vec<Piece>>> {
-        let read =
-            (1..=self.stages).map(|stage| file::read(&self.path(stage), rows)).collect::<Result<Vec<_>>>();
+        self.read_from(&Disk, rows, comm)
+    }
+
+    /// As [`read`](Self::read), from files that need not be on a disk.
+    pub fn read_from(
+        &self,
+        files: &dyn Files,
+        rows: &Range<usize>,
+        comm: &dyn Comm,
+    ) -> Result<Vec<Vec<Piece>>> {
+        let read = (1..=self.stages)
+            .map(|stage| file::read(files, &self.path(stage), rows))
+            .collect::<Result<Vec<_>>>();
         // If one rank cannot read, all ranks fail.
         comm::agree(comm, read)
     }

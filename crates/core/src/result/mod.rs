@@ -16,7 +16,7 @@ use std::path::Path;
 use manyview_base::error::{Error, Result};
 use manyview_base::parallel::Pool;
 use manyview_data::embedding::Embedding;
-use manyview_data::io::{Format, OutputFolder, Traces, read_npy, write_npy_to};
+use manyview_data::io::{Disk, Format, OutputFolder, Traces, read_npy, write_npy_to};
 
 use crate::comm::Local;
 use crate::method::Fit;
@@ -65,7 +65,7 @@ impl ResultFolder {
     /// # Errors
     /// When one of the two cannot be read, or they do not belong together.
     pub fn open_vectors(path: &Path) -> Result<Embedding> {
-        let nodes = open::read_ids(&path.join(NODES))?;
+        let nodes = open::read_ids(&Disk, &path.join(NODES))?;
         let matrix = read_npy(&path.join(EMBEDDING))?;
         if matrix.rows != nodes.len() {
             return Err(Error::parse(

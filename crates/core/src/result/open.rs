@@ -4,7 +4,6 @@
 //! `run.json` are within the columns and name views of the network. A column belongs to at most one part; to none only if it is
 //! zero, which happens when nothing was left to factorize.
 
-use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +16,7 @@ use crate::method::{StageRecord, ViewRecord, part};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Message, option_value};
 use manyview_data::embedding::{Embedding, Part};
-use manyview_data::io::{NpyMatrix, read_npy};
+use manyview_data::io::{Disk, Files, NpyMatrix, read_npy_from};
 use manyview_data::network::{Interner, Nodes};
 use manyview_data::overlap::Overlap;
 
@@ -104,18 +103,26 @@ impl SavedResult {
     /// [`Error::Io`] when a file cannot be read; [`Error::Parse`] when one is damaged; [`Error::Network`] when a
     /// file is missing, a number is not finite, or the files do not belong together.
     pub fn open(folder: &Path) -> Result<Self> {
+        Self::open_from(&Disk, folder)
+    }
+
+    /// As [`open`](Self::open), from files that need not be on a disk.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn open_from(files: &dyn Files, folder: &Path) -> Result<Self> {
         let place = folder.display();
         for name in [RUN, NODES, EMBEDDING] {
             let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-            if fs::metadata(folder.join(name)).is_err_and(|error| missing(&error)) {
+            if files.kind(&folder.join(name)).is_err_and(|error| missing(&error)) {
                 return Err(Error::network(format!(
                     "{place} is not a result folder: {name} is missing; give the folder that manyview embed wrote"
                 )));
             }
         }
-        let run = read_run(&folder.join("run.json"))?;
-        let nodes = read_ids(&folder.join("nodes.txt"))?;
-        let NpyMatrix { rows, dim, values } = read_npy(&folder.join("embedding.npy"))?;
+        let run = read_run(files, &folder.join("run.json"))?;
+        let nodes = read_ids(files, &folder.join("nodes.txt"))?;
+        let NpyMatrix { rows, dim, values } = read_npy_from(files, &folder.join("embedding.npy"))?;
         let apart = |what: String| {
             Error::network(format!(
                 "{place}: the files do not belong together: {what}; use all three files of one run of manyview embed"
@@ -190,8 +197,8 @@ fn check_cover(parts: &[Part], dim: usize, values: &[f32]) -> Result<(), String>
     }
 }
 
-fn read_run(path: &Path) -> Result<SavedRun> {
-    let text = fs::read(path).map_err(|error| Error::io(path, error))?;
+fn read_run(files: &dyn Files, path: &Path) -> Result<SavedRun> {
+    let text = files.read(path).map_err(|error| Error::io(path, error))?;
     serde_json::from_slice(&text).map_err(|error| {
         let (place, advice) = (path.display(), "is it a complete run.json of manyview embed?");
         Error::parse(format!("{place}:{}", error.line()), format!("cannot be read: {error}; {advice}"))
@@ -199,8 +206,8 @@ fn read_run(path: &Path) -> Result<SavedRun> {
 }
 
 /// Reads `nodes.txt`: each line is an id to the last byte. (Node files of users are read more leniently, by `io::read`.)
-pub(super) fn read_ids(path: &Path) -> Result<Nodes> {
-    let text = fs::read(path).map_err(|error| Error::io(path, error))?;
+pub(super) fn read_ids(files: &dyn Files, path: &Path) -> Result<Nodes> {
+    let text = files.read(path).map_err(|error| Error::io(path, error))?;
     let mut ids = Interner::default();
     let text = text.strip_suffix(b"\n").unwrap_or(&text);
     if text.is_empty() {
@@ -257,6 +264,8 @@ impl<'de> Deserialize<'de> for Value {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use manyview_data::embedding::Kind;
     use manyview_data::io::write_npy;

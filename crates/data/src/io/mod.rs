@@ -2,6 +2,7 @@
 
 mod atomic;
 mod blocks;
+mod files;
 mod lock;
 mod npy;
 mod npz;
@@ -10,10 +11,11 @@ mod vectors;
 
 pub use atomic::{OutputFolder, Traces, remove_left_behind, write_atomic};
 pub use blocks::write_blocks;
-pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
+pub use files::{Disk, FileKind, Files, Memory, OpenFile};
+pub use npy::{NpyMatrix, read_npy, read_npy_from, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
 pub use read::{
     Delimiter, Directed, Header, ReadNetwork, ReadObserver, ReadOptions, Reading, Source, ViewSource,
-    read_labels, read_network, read_node_file,
+    read_labels, read_labels_from, read_network, read_network_from, read_node_file, read_node_file_from,
 };
 pub use vectors::{Format, write_vectors};

@@ -7,11 +7,10 @@
 //!
 //! Invariant: numbers pass through a small buffer; arrays are never copied as a whole.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
-use super::write_atomic;
+use super::{Disk, Files, write_atomic};
 use manyview_base::error::{Error, Result};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -102,7 +101,15 @@ pub struct NpyMatrix {
 /// [`Error::Io`] when the file cannot be read; [`Error::Parse`] when it is not such a matrix, is truncated or too long, or has a
 /// number beyond the range of 32-bit floats.
 pub fn read_npy(path: &Path) -> Result<NpyMatrix> {
-    let file = File::open(path).map_err(|source| Error::io(path, source))?;
+    read_npy_from(&Disk, path)
+}
+
+/// As [`read_npy`], from files that need not be on a disk.
+///
+/// # Errors
+/// Those of [`read_npy`].
+pub fn read_npy_from(files: &dyn Files, path: &Path) -> Result<NpyMatrix> {
+    let file = files.open(path).map_err(|source| Error::io(path, source))?.reader;
     read_matrix(&mut BufReader::with_capacity(BUFFER, file)).map_err(|failure| match failure {
         Failure::Io(source) => Error::io(path, source),
         Failure::Content(message) => Error::parse(path.display().to_string(), message),
@@ -217,7 +224,7 @@ fn parse_shape(text: &str) -> Option<Vec<usize>> {
 fn read_values(reader: &mut impl Read, numbers: usize, width: usize) -> Result<Vec<f32>, Failure> {
     // The size in the header may be wrong, so memory is allocated as the numbers are read.
     let mut values = Vec::with_capacity(numbers.min(BUFFER));
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = vec![0; BUFFER.min(numbers * width)];
     while values.len() < numbers {
         let wanted = BUFFER.min((numbers - values.len()) * width);
         let found = read_up_to(reader, &mut buffer[..wanted])?;

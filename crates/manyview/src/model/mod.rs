@@ -6,7 +6,7 @@ mod settings_file;
 mod tests;
 
 pub use register::{Group, Method, MethodSettings};
-pub use settings_file::{SettingsFile, read_settings};
+pub use settings_file::{SettingsFile, read_settings, read_settings_from};
 
 use std::ops::ControlFlow;
 

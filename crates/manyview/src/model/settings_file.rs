@@ -11,6 +11,7 @@ use std::path::Path;
 
 use manyview_base::error::{Error, Result};
 use manyview_core::preset::Preset;
+use manyview_data::io::{Disk, Files};
 use serde_json::{Map, Value};
 
 use super::{Method, Model};
@@ -47,7 +48,15 @@ impl SettingsFile {
 /// # Errors
 /// [`Error::Io`] when it cannot be read, [`Error::Parse`] when it is neither TOML nor a `run.json`.
 pub fn read_settings(path: &Path) -> Result<SettingsFile> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+    read_settings_from(&Disk, path)
+}
+
+/// As [`read_settings`], from files that need not be on a disk.
+///
+/// # Errors
+/// Those of [`read_settings`].
+pub fn read_settings_from(files: &dyn Files, path: &Path) -> Result<SettingsFile> {
+    let text = files.read_to_string(path).map_err(|error| Error::io(path, error))?;
     let place = path.display().to_string();
     let json = path.extension().is_some_and(|extension| extension == "json");
     let mut values = if json { from_run(&text, &place)? } else { from_toml(&text, &place)? };

@@ -11,6 +11,7 @@ use super::lines::Lines;
 use super::table::Rows;
 use super::text::{BytesRead, Text};
 use super::{Delimiter, Directed, ReadObserver, Reading};
+use crate::io::Files;
 use crate::network::{Duplicates, Interner, NetworkBuilder, NodeError, lossy};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Message, option, option_value, switch};
@@ -21,8 +22,9 @@ const ROWS_PER_REPORT: u64 = 1 << 16;
 /// The maximum number of views in a table. More values suggest that the relation column is a different one.
 const MOST_VIEWS: usize = 1000;
 
-/// Reports the progress to the observer.
+/// What is common to all files of a network: where they are, and the progress for the observer.
 pub(super) struct Progress<'a> {
+    pub files: &'a dyn Files,
     pub observer: &'a mut ReadObserver<'a>,
     pub taken: BytesRead,
     pub total: Option<u64>,
@@ -56,7 +58,7 @@ pub(super) fn read_edge_list(
     builder: &mut NetworkBuilder,
     progress: &mut Progress<'_>,
 ) -> Result<Message> {
-    let lines = Lines::new(Text::open(path, &progress.taken)?)?;
+    let lines = Lines::new(Text::open(progress.files, path, &progress.taken)?)?;
     let file = lines.file().to_owned();
     let Some(mut rows) = Rows::new(lines, path, format.delimiter)? else {
         return Err(Error::parse(

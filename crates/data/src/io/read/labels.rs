@@ -14,6 +14,7 @@ use super::Delimiter;
 use super::lines::Lines;
 use super::table::Rows;
 use super::text::{BytesRead, Text};
+use crate::io::{Disk, Files};
 use manyview_base::error::{Error, Result};
 
 /// Column names that together form a header.
@@ -25,7 +26,19 @@ const LABEL: [&str; 7] = ["label", "labels", "class", "classes", "community", "g
 /// # Errors
 /// When the file cannot be read, a line has no label, or text is not UTF-8.
 pub fn read_labels(path: &Path, is_node: impl Fn(&str) -> bool) -> Result<Vec<(String, String)>> {
-    let lines = Lines::new(Text::open(path, &BytesRead::default())?)?;
+    read_labels_from(&Disk, path, is_node)
+}
+
+/// As [`read_labels`], from files that need not be on a disk.
+///
+/// # Errors
+/// Those of [`read_labels`].
+pub fn read_labels_from(
+    files: &dyn Files,
+    path: &Path,
+    is_node: impl Fn(&str) -> bool,
+) -> Result<Vec<(String, String)>> {
+    let lines = Lines::new(Text::open(files, path, &BytesRead::default())?)?;
     let empty = Error::parse(super::text::place(path), "no labels: expected a node and a label per line");
     let Some(mut rows) = Rows::new(lines, path, None)? else { return Err(empty) };
     let mut pairs = Vec::new();

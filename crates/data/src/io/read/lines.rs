@@ -10,6 +10,9 @@ use manyview_base::message::Message;
 /// Large enough for cheap refills, small enough to stay in the cache.
 const BUFFER: usize = 1 << 18;
 
+/// The buffer of a file that turns out to be small: zeroing 256 KB took longer than reading a label file.
+const FIRST: usize = 1 << 12;
+
 /// The maximum length of a line. A longer line suggests that the file is not text.
 const LONGEST: usize = 1 << 26;
 
@@ -37,7 +40,7 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn new(text: Text) -> Result<Lines> {
-        let buffer = vec![0; BUFFER];
+        let buffer = vec![0; FIRST];
         let (mark, zero) = (None, None);
         let mut lines =
             Lines { text, buffer, start: 0, end: 0, next: 0, filled: 0, number: 0, extent: 1, mark, zero };
@@ -169,6 +172,9 @@ impl Lines {
             self.zero = self.zero.map(|zero| zero - keep);
             if self.filled > self.buffer.len() / 2 {
                 self.buffer.resize(2 * self.buffer.len(), 0);
+            }
+            if self.buffer.len() < BUFFER {
+                self.buffer.resize(BUFFER, 0);
             }
         }
         let bytes = self.text.read(&mut self.buffer[self.filled..])?;

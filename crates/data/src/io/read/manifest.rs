@@ -10,6 +10,7 @@ use super::columns::Format;
 use super::plan::{Job, Plan};
 use super::table::stem;
 use super::{Delimiter, Directed, Header, ReadOptions};
+use crate::io::Files;
 use crate::network::Duplicates;
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Message, option};
@@ -64,8 +65,8 @@ struct TableEntry {
 }
 
 /// Returns the plan that follows from a manifest and the options.
-pub(super) fn read_manifest(path: &Path, options: &ReadOptions) -> Result<Plan> {
-    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+pub(super) fn read_manifest(files: &dyn Files, path: &Path, options: &ReadOptions) -> Result<Plan> {
+    let text = files.read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidData => {
             Error::parse(path.display().to_string(), "is not UTF-8; convert it")
         }

@@ -28,9 +28,9 @@ use crate::network::{Duplicates, Network};
 use manyview_base::error::Error;
 use manyview_base::message::Message;
 
-pub use labels::read_labels;
-pub use nodes::read_node_file;
-pub use open::read_network;
+pub use labels::{read_labels, read_labels_from};
+pub use nodes::{read_node_file, read_node_file_from};
+pub use open::{read_network, read_network_from};
 
 /// The source of a network. The path `-` is standard input.
 #[derive(Clone, Debug)]

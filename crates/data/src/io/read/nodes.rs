@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::lines::Lines;
 use super::text::{BytesRead, Text};
+use crate::io::{Disk, Files};
 use crate::network::{NetworkBuilder, Nodes};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::Message;
@@ -19,14 +20,27 @@ const IDS: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
 /// # Errors
 /// When the file cannot be read, has no ids, or has an id twice.
 pub fn read_node_file(path: &Path) -> Result<Nodes> {
+    read_node_file_from(&Disk, path)
+}
+
+/// As [`read_node_file`], from files that need not be on a disk.
+///
+/// # Errors
+/// Those of [`read_node_file`].
+pub fn read_node_file_from(files: &dyn Files, path: &Path) -> Result<Nodes> {
     let mut builder = NetworkBuilder::new();
-    read_nodes(path, &mut builder, &BytesRead::default())?;
+    read_nodes(files, path, &mut builder, &BytesRead::default())?;
     Ok(builder.nodes().clone())
 }
 
 /// Adds the nodes of a file to an empty builder, fixes the set of nodes, and returns a note.
-pub(super) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &BytesRead) -> Result<Message> {
-    let mut lines = Lines::new(Text::open(path, taken)?)?;
+pub(super) fn read_nodes(
+    files: &dyn Files,
+    path: &Path,
+    builder: &mut NetworkBuilder,
+    taken: &BytesRead,
+) -> Result<Message> {
+    let mut lines = Lines::new(Text::open(files, path, taken)?)?;
     let mut numbers = Vec::new();
     let mut further = false;
     while lines.advance()? {

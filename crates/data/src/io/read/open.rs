@@ -1,6 +1,5 @@
 //! Reads networks from all kinds of sources.
 
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use super::nodes::read_nodes;
 use super::plan::{Job, Plan, check_directed};
 use super::text::{BytesRead, is_stdin, place};
 use super::{ReadNetwork, ReadObserver, ReadOptions, Source};
+use crate::io::{Disk, FileKind, Files};
 use crate::network::{Duplicates, Interner, Network, NetworkBuilder, View};
 use manyview_base::error::Result;
 use manyview_base::message::{Message, option_value};
@@ -42,15 +42,29 @@ pub fn read_network(
     pool: &Pool,
     observer: &mut ReadObserver<'_>,
 ) -> Result<ReadNetwork> {
-    let plan = Plan::new(source, options)?;
+    read_network_from(&Disk, source, options, pool, observer)
+}
+
+/// As [`read_network`], from files that need not be on a disk. The path `-` is standard input all the same.
+///
+/// # Errors
+/// Those of [`read_network`].
+pub fn read_network_from(
+    files: &dyn Files,
+    source: &Source,
+    options: &ReadOptions,
+    pool: &Pool,
+    observer: &mut ReadObserver<'_>,
+) -> Result<ReadNetwork> {
+    let plan = Plan::new(files, source, options)?;
     let taken = BytesRead::default();
     let mut builder = NetworkBuilder::new();
     let mut notes = plan.notes.clone();
     if let Some(path) = &plan.nodes {
-        notes.push(read_nodes(path, &mut builder, &taken)?);
+        notes.push(read_nodes(files, path, &mut builder, &taken)?);
     }
-    let mut progress =
-        Progress { observer: &mut |reading| observer(reading), taken, total: size(&plan), edges: 0 };
+    let total = size(files, &plan);
+    let mut progress = Progress { files, observer: &mut |reading| observer(reading), taken, total, edges: 0 };
     let nodes = plan.nodes.as_deref().map(place);
     for job in &plan.jobs {
         notes.push(read_job(job, nodes.as_deref(), &mut builder, &mut progress)?);
@@ -106,12 +120,11 @@ fn read_job(
 
 /// Returns the size of all files in bytes; unknown for standard input and pipes. A missing file is reported when it
 /// is opened.
-fn size(plan: &Plan) -> Option<u64> {
+fn size(files: &dyn Files, plan: &Plan) -> Option<u64> {
     let paths = plan.jobs.iter().map(|job| &job.path).chain(&plan.nodes);
     paths
-        .map(|path| match fs::metadata(path) {
-            _ if is_stdin(path) => None,
-            Ok(metadata) if metadata.is_file() => Some(metadata.len()),
+        .map(|path| match files.kind(path) {
+            Ok(FileKind::File { length }) if !is_stdin(path) => Some(length),
             _ => None,
         })
         .sum()

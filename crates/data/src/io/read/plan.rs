@@ -2,8 +2,6 @@
 //!
 //! Invariant: views have different names, and standard input is read at most once.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::columns::Format;
@@ -11,6 +9,7 @@ use super::manifest::read_manifest;
 use super::table::{extension, stem};
 use super::text::{is_stdin, place};
 use super::{Directed, ReadOptions, Source};
+use crate::io::Files;
 use crate::network::Duplicates;
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Message, option, option_value};
@@ -35,14 +34,14 @@ pub(super) struct Job {
 }
 
 impl Plan {
-    pub(super) fn new(source: &Source, options: &ReadOptions) -> Result<Plan> {
+    pub(super) fn new(files: &dyn Files, source: &Source, options: &ReadOptions) -> Result<Plan> {
         let plan = match source {
             Source::Views(views) => {
                 let jobs = views.iter().map(|view| Job::view(view.name.clone(), &view.path, options));
                 Plan::of(without_relation(options, jobs.collect())?, options)
             }
             Source::Table(path) => Plan::of(vec![Job::table(path, options)?], options),
-            Source::Paths(paths) => Plan::of_paths(paths, options)?,
+            Source::Paths(paths) => Plan::of_paths(files, paths, options)?,
         };
         plan.check(options)?;
         Ok(plan)
@@ -52,13 +51,13 @@ impl Plan {
         Plan { jobs, nodes: options.nodes.clone(), notes: Vec::new() }
     }
 
-    fn of_paths(paths: &[PathBuf], options: &ReadOptions) -> Result<Plan> {
+    fn of_paths(files: &dyn Files, paths: &[PathBuf], options: &ReadOptions) -> Result<Plan> {
         match paths {
-            [path] if path.is_dir() && path.join("network.toml").is_file() => {
-                read_manifest(&path.join("network.toml"), options)
+            [path] if files.is_folder(path) && files.is_file(&path.join("network.toml")) => {
+                read_manifest(files, &path.join("network.toml"), options)
             }
-            [path] if path.is_dir() => Plan::of_folder(path, options),
-            [path] if is_manifest(path) => read_manifest(path, options),
+            [path] if files.is_folder(path) => Plan::of_folder(files, path, options),
+            [path] if is_manifest(path) => read_manifest(files, path, options),
             [path] if options.relation.is_some() => Ok(Plan::of(vec![Job::table(path, options)?], options)),
             [path] => {
                 let mut job = Job::view(view_name(path), path, options);
@@ -66,8 +65,8 @@ impl Plan {
                 Ok(Plan::of(vec![job], options))
             }
             _ => {
-                if let Some(alone) = paths.iter().find(|path| path.is_dir() || is_manifest(path)) {
-                    let what = if alone.is_dir() { "folder" } else { "manifest" };
+                if let Some(alone) = paths.iter().find(|path| files.is_folder(path) || is_manifest(path)) {
+                    let what = if files.is_folder(alone) { "folder" } else { "manifest" };
                     return Err(Error::config(format!(
                         "{}: a {what} is a whole network and cannot be combined with other paths; use it alone",
                         alone.display()
@@ -79,20 +78,20 @@ impl Plan {
         }
     }
 
-    fn of_folder(folder: &Path, options: &ReadOptions) -> Result<Plan> {
-        let mut files = Vec::new();
+    fn of_folder(files: &dyn Files, folder: &Path, options: &ReadOptions) -> Result<Plan> {
+        let mut tables = Vec::new();
         let mut node_files = Vec::new();
         let mut others = 0;
-        for name in names(folder).map_err(|error| Error::io(folder, error))? {
+        for name in files.names(folder).map_err(|error| Error::io(folder, error))? {
             let path = folder.join(&name);
-            match kind(&path, &name) {
-                Kind::View => files.push(path),
+            match kind(files, &path, &name) {
+                Kind::View => tables.push(path),
                 Kind::Nodes => node_files.push(path),
                 Kind::Known => {}
                 Kind::Other => others += 1,
             }
         }
-        if files.is_empty() {
+        if tables.is_empty() {
             return Err(Error::parse(
                 folder.display().to_string(),
                 "the folder has no views; expected files such as calls.tsv, mails.csv or visits.txt.gz",
@@ -106,7 +105,7 @@ impl Plan {
                 option_value("nodes", "FILE")
             )));
         }
-        let jobs = files.iter().map(|path| Job::view(view_name(path), path, options)).collect();
+        let jobs = tables.iter().map(|path| Job::view(view_name(path), path, options)).collect();
         let mut plan = Plan::of(without_relation(options, jobs)?, options);
         // File names sort "a-b.tsv" before "a.tsv"; views are sorted by their own names.
         plan.jobs.sort_by(|one, other| one.name.cmp(&other.name));
@@ -208,15 +207,6 @@ fn view_name(path: &Path) -> String {
     if is_stdin(path) { "stdin".into() } else { stem(path) }
 }
 
-fn names(folder: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        names.push(entry?.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
-}
-
 enum Kind {
     View,
     Nodes,
@@ -225,11 +215,11 @@ enum Kind {
     Other,
 }
 
-fn kind(path: &Path, name: &str) -> Kind {
+fn kind(files: &dyn Files, path: &Path, name: &str) -> Kind {
     let extension = extension(path);
     let lower = name.to_lowercase();
     match extension.as_deref() {
-        _ if name.starts_with('.') || path.is_dir() => Kind::Known,
+        _ if name.starts_with('.') || files.is_folder(path) => Kind::Known,
         Some("txt" | "tsv") if stem(path) == "nodes" => Kind::Nodes,
         _ if lower.starts_with("labels") || lower.starts_with("nodes") => Kind::Known,
         _ if lower.starts_with("readme") || lower.starts_with("license") => Kind::Known,

@@ -3,11 +3,11 @@
 //! Invariant: the compression is inferred from the first bytes, never from the name, which may be wrong.
 
 use std::cell::Cell;
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
+use crate::io::Files;
 use manyview_base::error::{Error, Result};
 
 /// The size of the buffer for compressed data.
@@ -37,16 +37,11 @@ pub(super) fn place(path: &Path) -> String {
 }
 
 impl Text {
-    pub(super) fn open(path: &Path, taken: &BytesRead) -> Result<Text> {
+    pub(super) fn open(files: &dyn Files, path: &Path, taken: &BytesRead) -> Result<Text> {
         let raw: Box<dyn Read> = if is_stdin(path) {
             Box::new(io::stdin())
         } else {
-            let file = File::open(path).map_err(|error| Error::io(path, error))?;
-            // Linux opens folders and fails at the first read; other systems fail immediately with another error.
-            if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-                return Err(Error::io(path, io::ErrorKind::IsADirectory.into()));
-            }
-            Box::new(file)
+            files.open(path).map_err(|error| Error::io(path, error))?.reader
         };
         Text::unpack(raw, place(path), taken).map_err(|error| match error {
             Error::Io { cause, .. } => Error::io(path, cause),
