@@ -6,9 +6,10 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use manyview::checkpoint::Checkpoints;
 use manyview::comm::Comm;
-use manyview::io::Format;
+use manyview::io::{Directed, Format};
 use manyview::memory::peak_resident_bytes;
-use manyview::message::{option, switch};
+use manyview::message::switch;
+use manyview::network::Duplicates;
 use manyview::overlap::overlaps;
 use manyview::parallel::Pool;
 use manyview::result::{EMBEDDING, RankRecord, ResultFolder, RunMemory, RunRecord};
@@ -47,6 +48,8 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let job = Job {
         began,
         read_seconds,
+        directed: directed(args, &network),
+        duplicates: args.network.duplicates.filter(|&duplicates| duplicates != Duplicates::default()),
         network: &network,
         model: &model,
         labels: labels.as_ref(),
@@ -89,21 +92,28 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
 fn read_views(args: &EmbedArgs, model: &Model, reporter: &mut Reporter) -> Result<(Network, f64)> {
     let (network, seconds) = read(&args.network, model.threads, reporter)?;
     let Some(name) = &args.view_only else { return Ok((network, seconds)) };
-    let names: Vec<&str> = network.views().iter().map(|view| view.name.as_str()).collect();
-    let Some(at) = names.iter().position(|known| known == name) else {
-        bail!(Error::config(format!(
-            "{}: there is no view {name:?}; the views are {}",
-            option("view_only"),
-            names.join(", ")
-        )));
-    };
-    Ok((network.only(at), seconds))
+    let view = network.view_index(name)?;
+    Ok((network.only(view), seconds))
+}
+
+/// The views that the command line calls directed, for the record; Python needs it to recognize the network.
+fn directed(args: &EmbedArgs, network: &Network) -> Option<Directed> {
+    match args.network.options().directed {
+        Directed::No => None,
+        Directed::Views(mut names) => {
+            names.retain(|name| network.view_index(name).is_ok());
+            (!names.is_empty()).then_some(Directed::Views(names))
+        }
+        all => Some(all),
+    }
 }
 
 /// Everything that an embedding needs.
 pub(super) struct Job<'a> {
     pub(super) began: Instant,
     pub(super) read_seconds: f64,
+    pub(super) directed: Option<Directed>,
+    pub(super) duplicates: Option<Duplicates>,
     pub(super) network: &'a Network,
     pub(super) model: &'a Model,
     pub(super) labels: Option<&'a Labels>,
@@ -168,6 +178,7 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     (record.seconds.read, record.seconds.write) = (job.read_seconds, write_seconds);
     record.seconds.total = job.began.elapsed().as_secs_f64();
     (record.rank_records, record.memory) = (&rank_records, memory);
+    (record.directed, record.duplicates) = (job.directed, job.duplicates);
     output.write_record(&record)?;
     if interrupt::go_on().is_break() {
         return Err(Error::Interrupted.into());

@@ -178,6 +178,17 @@ pub enum Directed {
     Views(Vec<String>),
 }
 
+/// True, false or a list of names, as in Python.
+impl Serialize for Directed {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Directed::No => serializer.serialize_bool(false),
+            Directed::All => serializer.serialize_bool(true),
+            Directed::Views(names) => names.serialize(serializer),
+        }
+    }
+}
+
 impl Directed {
     fn holds(&self, view: &str) -> bool {
         match self {
