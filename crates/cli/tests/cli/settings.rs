@@ -171,3 +171,19 @@ fn options_override_the_settings_file_and_the_file_its_preset() {
     place.fails("embed calls.tsv --settings s.toml -o c", 1, &["s.toml:1: not a settings file"]);
     place.fails("embed calls.tsv --settings none.toml -o c", 1, &["none.toml: no such file"]);
 }
+
+/// A run.json has all settings. They once all counted as typed: these lines were refused, or had no effect.
+#[test]
+fn options_override_what_an_earlier_run_derived() {
+    let place = Place::with_views();
+    place.done("embed calls.tsv mails.tsv --preset authors --negative 0.1 --dim 64 -q -o authors");
+    let again = "embed calls.tsv mails.tsv --settings authors/run.json -q";
+    place.done(&format!("{again} --stages 6 -o six"));
+    assert_eq!(place.json("six/run.json")["config"]["consensus_stages"], 3);
+    place.done(&format!("{again} --stage-dims 8,4 -o dims"));
+    let config = place.json("dims/run.json")["config"].clone();
+    assert_eq!((&config["dim"], &config["stages"]), (&12.into(), &2.into()));
+    place.done(&format!("{again} --solver mu -o mu"));
+    assert_eq!(place.json("mu/run.json")["config"]["unique_solver"], "mu");
+    place.fails(&format!("{again} --stage-dims 8,4 --dim 9 -o no"), 2, &["is not --dim 9; leave --dim out"]);
+}

@@ -62,8 +62,22 @@ pub trait Method: Settings + serde::Serialize {
         self.check_limits()
     }
 
-    /// Sets what follows from settings that were given over a preset, by name, and was not given itself.
-    fn complete(&mut self, _given: &[&str]) {}
+    /// Sets what follows from settings that were given over those `before`, by name, and was not given itself.
+    fn complete(&mut self, _before: &Self, _given: &[&str]) {}
+
+    /// Sets several settings by name, and what follows from them.
+    ///
+    /// # Errors
+    /// [`Error::Config`] when a value does not fit.
+    fn override_with(&mut self, given: &[(&str, &Value)]) -> Result<()> {
+        let before = self.clone();
+        for (name, value) in given {
+            self.set(name, value)?;
+        }
+        let names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+        self.complete(&before, &names);
+        Ok(())
+    }
 
     /// The same settings with everything that is left open filled in for this number of views.
     fn resolved(&self, _views: usize) -> Self {

@@ -106,8 +106,9 @@ impl Mnmf {
         }
     }
 
-    /// Settings that follow from those which were given over a preset, by name, and were not given themselves.
-    pub(crate) fn complete(&mut self, given: &[&str]) {
+    /// Settings that follow from those which were given over a preset or an earlier run, by name, and were not given
+    /// themselves.
+    pub(crate) fn complete(&mut self, before: &Self, given: &[&str]) {
         let follows = |name: &str, from: &str| given.contains(&from) && !given.contains(&name);
         if let Some(dims) = self.stage_dims.as_ref().filter(|_| given.contains(&"stage_dims")) {
             let (stages, dim) = (dims.len(), dims.iter().sum());
@@ -120,8 +121,9 @@ impl Mnmf {
             if !given.contains(&"consensus_stages") {
                 self.consensus_stages = None;
             }
-        } else if follows("consensus_stages", "stages") && self.consensus_stages.is_some() {
-            // Only the preset of the published code gives a number, which has as many consensus stages as unique ones.
+        } else if follows("consensus_stages", "stages") && before.consensus_stages == Some(before.stages / 2)
+        {
+            // The published code has as many consensus stages as unique ones. Any other number was chosen by the user.
             self.consensus_stages = Some(self.stages / 2);
         }
         // A solver that is given is meant for all stages, also where the preset has another one for unique stages.

@@ -94,27 +94,55 @@ impl Model {
     /// [`Error::Config`] when the method has no such setting, or a value does not fit.
     pub fn with_settings(method: Method, preset: Preset, given: &Map<String, Value>) -> Result<Self> {
         let mut model = Model::new(method, preset)?;
-        let known = model.describe();
-        let mut names = Vec::new();
-        for (given, value) in given {
-            let found =
-                known.iter().find(|setting| setting.name == given || setting.details.alias == Some(given));
-            let Some(setting) = found else { return Err(model.unknown(given, &known)) };
-            model.set(setting.name, value)?;
-            names.push(setting.name);
-        }
-        model.settings.complete(&names);
+        model.override_with(given)?;
         Ok(model)
     }
 
-    fn set(&mut self, name: &str, value: &Value) -> Result<()> {
-        let mut common = Common { seed: self.seed, threads: self.threads };
-        if common.set(name, value)? {
-            (self.seed, self.threads) = (common.seed, common.threads);
-        } else {
+    /// Sets settings by name, and those that follow from them: with `stage_dims`, also `stages` and `dim`.
+    ///
+    /// # Errors
+    /// As [`with_settings`](Model::with_settings).
+    pub fn override_with(&mut self, given: &Map<String, Value>) -> Result<()> {
+        let named = self.named(given)?;
+        let own = self.set_common(&named)?;
+        self.settings.override_with(&own)
+    }
+
+    /// Sets settings by name and nothing else: those of an earlier run, which are complete.
+    fn restore(&mut self, values: &Map<String, Value>) -> Result<()> {
+        let named = self.named(values)?;
+        for (name, value) in self.set_common(&named)? {
             self.settings.set(name, value)?;
         }
         Ok(())
+    }
+
+    /// The values with the names that the settings have now.
+    fn named<'v>(&self, values: &'v Map<String, Value>) -> Result<Vec<(&'static str, &'v Value)>> {
+        let known = self.describe();
+        let find = |(given, value): (&String, &'v Value)| {
+            let is_meant =
+                |setting: &&Setting| setting.name == given || setting.details.alias == Some(given.as_str());
+            let setting = known.iter().find(is_meant).ok_or_else(|| self.unknown(given, &known))?;
+            Ok((setting.name, value))
+        };
+        values.iter().map(find).collect()
+    }
+
+    /// Sets seed and threads; returns the settings of the method.
+    fn set_common<'v>(
+        &mut self,
+        values: &[(&'static str, &'v Value)],
+    ) -> Result<Vec<(&'static str, &'v Value)>> {
+        let mut common = Common { seed: self.seed, threads: self.threads };
+        let mut own = Vec::new();
+        for &(name, value) in values {
+            if !common.set(name, value)? {
+                own.push((name, value));
+            }
+        }
+        (self.seed, self.threads) = (common.seed, common.threads);
+        Ok(own)
     }
 
     fn unknown(&self, given: &str, known: &[Setting]) -> Error {

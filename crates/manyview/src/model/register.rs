@@ -117,8 +117,8 @@ impl MethodSettings {
         dispatch!(self, settings => settings.set(name, value))
     }
 
-    pub(super) fn complete(&mut self, given: &[&str]) {
-        dispatch!(self, settings => method::Method::complete(settings, given));
+    pub(super) fn override_with(&mut self, given: &[(&str, &Value)]) -> Result<()> {
+        dispatch!(self, settings => settings.override_with(given))
     }
 
     pub(super) fn check(&self) -> Result<()> {
