@@ -66,19 +66,12 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
 fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
     model.check()?;
     model.check_labels(args.labels.is_some())?;
-    let (name, can) = (model.method().name(), model.method().capabilities());
+    let name = model.method().name();
     if ranks.size() > 1 && args.network.uses_standard_input() {
         bail!(Error::config("standard input cannot be read by several ranks; put the edges into a file"));
     }
-    if ranks.size() > 1 && !can.ranks {
-        bail!(Error::config(format!("{name} runs in one process; start it without mpirun or srun")));
-    }
-    let kept = &args.checkpoint;
-    for (typed, option) in [(kept.resume, "resume"), (kept.keep_checkpoint, "keep_checkpoint")] {
-        if typed && !can.checkpoints {
-            bail!(Error::config(format!("{}: {name} has no checkpoints; leave it out", switch(option))));
-        }
-    }
+    let asks_for_checkpoints = args.checkpoint.resume || args.checkpoint.keep_checkpoint;
+    model.method().capabilities().check(name, ranks.size(), asks_for_checkpoints)?;
     if args.plan && !model.is_estimated() {
         bail!(Error::config(format!(
             "{}: the memory and time of {name} are not known in advance; leave it out",

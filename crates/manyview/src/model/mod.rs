@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use manyview_base::error::{Error, Result};
 use manyview_base::message::option;
-use manyview_base::parallel::Pool;
+use manyview_base::parallel::{MOST_THREADS, Pool};
 use manyview_base::settings;
 use manyview_base::settings::{Setting, Settings};
 use manyview_core::checkpoint::Checkpoints;
@@ -32,7 +32,7 @@ settings! {
         /// The random seed.
         seed: u64 = 0 => at_least(0.0);
         /// The number of threads; does not affect the result.
-        threads: Option<usize> = None => at_least(1.0).at_most(4096.0).absent("all cores");
+        threads: Option<usize> = None => at_least(1.0).at_most(MOST_THREADS as f64).absent("all cores");
     }
 }
 
@@ -188,22 +188,22 @@ impl Model {
         self.settings.check()
     }
 
-    /// Whether, as set, it learns from labels of training nodes.
+    /// Whether it learns from labels of training nodes with these settings.
     pub fn learns_from_labels(&self) -> bool {
-        self.settings.learns_from_labels()
+        self.settings.label_setting().is_some()
     }
 
-    /// Refuses labels that the method, as set, does not use, and asks for those that it needs.
+    /// Refuses labels that the method does not use with these settings, and asks for those that it needs.
     pub fn check_labels(&self, given: bool) -> Result<()> {
         let name = self.method().name();
-        match (given, self.learns_from_labels()) {
-            (true, false) => Err(Error::config(format!(
-                "{}: {name}, as set, does not use labels; leave it out",
+        match (given, self.settings.label_setting()) {
+            (true, None) => Err(Error::config(format!(
+                "{}: {name} does not use labels with these settings; remove it",
                 option("labels")
             ))),
-            (false, true) => Err(Error::config(format!(
+            (false, Some(setting)) => Err(Error::config(format!(
                 "{name} with {} needs labels of training nodes: give {}",
-                option("attention"),
+                option(setting),
                 option("labels")
             ))),
             _ => Ok(()),
@@ -215,7 +215,7 @@ impl Model {
         self.fit_with(network, &FitOptions::default(), &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Embeds a network with labels, ranks or checkpoints; the observer hears of progress and may end the fit.
+    /// Embeds a network with labels, ranks or checkpoints; the observer receives progress and can stop the fit.
     ///
     /// # Errors
     /// [`Error::Interrupted`] when the observer breaks; [`Error::Config`] when the method lacks a capability that the
