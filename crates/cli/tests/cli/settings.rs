@@ -75,7 +75,7 @@ fn a_view_without_entries_gets_advice_that_works() {
     let place = Place::with_views();
     let words = [
         "view \"calls\" has an empty proximity matrix with --window 5 and --negative 5",
-        "times as often as by chance",
+        "times as often as expected by chance",
     ];
     for command in ["embed calls.tsv --dim 16 --stages 2", "proximity calls.tsv"] {
         let run = place.fails(&format!("{command} --negative 5 -o result"), 1, &words);
