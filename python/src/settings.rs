@@ -91,7 +91,9 @@ fn described(setting: &Setting) -> Value {
         Kind::Whole => ("whole", None),
         Kind::Number => ("number", None),
         Kind::Flag => ("flag", None),
-        Kind::Choice(choices) => ("choice", Some(choices)),
+        Kind::Choice(choices) => {
+            ("choice", Some(choices.iter().map(|choice| (choice.name, choice.help)).collect::<Vec<_>>()))
+        }
         Kind::Wholes => ("wholes", None),
         Kind::Numbers(_) => ("numbers", None),
         Kind::Names => ("names", None),

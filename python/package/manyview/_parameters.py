@@ -44,14 +44,14 @@ PARAMETERS = """
     consensus_stages : int, optional
         Number of consensus stages. Default: a quarter of the stages, rounded up.
     gamma : float, default 5.0
-        Exponent of the view weights in shared consensus stages: near 1 the best-fitting view dominates, from 5 on
-        little changes, below 1 badly fitting views gain.
+        Exponent of the view weights in shared consensus stages: near 1 the best-fitting view dominates, above 5 it has
+        little effect; below 1, poorly fitting views get more weight.
     window : int, default 5
-        Number of steps of a random walk within which two nodes count as near.
+        Number of steps of a random walk within which two nodes are considered close.
     negative : float, default 1.0
-        Number of negative samples: pairs of nodes that meet less than this many times as often as by chance are
-        dropped. The paper uses 5, which keeps about a third of the entries that 1 keeps and takes a third of the time
-        and memory.
+        Number of negative samples: pairs of nodes that co-occur less than this many times as often as expected by
+        chance are dropped. The paper uses 5, which keeps about a third of the entries that 1 keeps and takes a third
+        of the time and memory.
     consensus : {"pooled", "shared"}, default "pooled"
         Kind of consensus stage.
 
@@ -60,12 +60,12 @@ PARAMETERS = """
     solver : {"hals", "mu"}, default "hals"
         How factors are updated.
 
-        - ``hals``: coordinate descent; 10 to 20 iterations reach what mu reaches in 50 to 100
+        - ``hals``: coordinate descent; needs 10 to 20 iterations where mu needs 50 to 100
         - ``mu``: the multiplicative updates of the paper
     max_iter : int, default 200
         Maximum number of iterations per stage.
     tol : float, default 0.0001
-        Tolerance: a stage has converged when an iteration lowers its objective by less than this share of it.
+        Tolerance: a stage has converged when an iteration reduces the objective by less than this fraction.
     share : {"residual", "equal"}, default "residual"
         How the columns of a unique stage are divided among the views.
 
@@ -106,15 +106,15 @@ PARAMETERS = """
     unique_solver : {"hals", "mu"}, optional
         Solver of unique stages. Default: the same as solver.
 
-        - ``hals``: coordinate descent; 10 to 20 iterations reach what mu reaches in 50 to 100
+        - ``hals``: coordinate descent; needs 10 to 20 iterations where mu needs 50 to 100
         - ``mu``: the multiplicative updates of the paper
     unique_max_iter : int, optional
         Maximum number of iterations of a unique stage. Default: the same as max_iter.
-    stop : {"decrease", "six-looks"}, default "decrease"
+    stop : {"decrease", "six-checks"}, default "decrease"
         Convergence criterion of consensus stages.
 
         - ``decrease``: one iteration decreases the objective by less than tol
-        - ``six-looks``: the rule of the published code: 60 iterations unless the cost increases
+        - ``six-checks``: the rule of the published code: 60 iterations unless the cost increases
     epsilon : float, default 0.0
         Added to the denominators of ``mu``, together with unscaled view weights, as in the published code.
     isolated : {"zero", "loop"}, default "zero"

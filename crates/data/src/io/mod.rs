@@ -13,6 +13,6 @@ pub use npy::{NpyMatrix, read_npy, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
 pub use read::{
     Delimiter, Directed, Header, ReadNetwork, ReadObserver, ReadOptions, Reading, Source, ViewSource,
-    read_labels, read_network, read_node_file,
+    read_labels, read_network,
 };
 pub use vectors::{Format, write_vectors};

@@ -108,6 +108,14 @@ fn older_spellings_are_still_accepted() {
         mnmf(Preset::Default, json!({"normalise": "max"})),
         mnmf(Preset::Default, json!({"normalize": "max"}))
     );
+    assert_eq!(
+        mnmf(Preset::Default, json!({"stop": "six-looks"})),
+        mnmf(Preset::Default, json!({"stop": "six-checks"}))
+    );
+    assert_eq!(
+        model(Method::MtneC, Preset::Default, json!({"give": "mean"})),
+        model(Method::MtneC, Preset::Default, json!({"columns": "mean"}))
+    );
 }
 
 #[test]

@@ -7,22 +7,12 @@ use std::path::Path;
 
 use super::lines::Lines;
 use super::text::{BytesRead, Text};
-use crate::network::{NetworkBuilder, Nodes};
+use crate::network::NetworkBuilder;
 use manyview_base::error::{Error, Result};
 use manyview_base::message::Message;
 
 /// Names of an id column. They count as a header only if there are further columns, so that no node is lost.
 const IDS: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
-
-/// Returns the ids of a node file in order, such as the `nodes.txt` next to an embedding.
-///
-/// # Errors
-/// When the file cannot be read, has no ids, or has an id twice.
-pub fn read_node_file(path: &Path) -> Result<Nodes> {
-    let mut builder = NetworkBuilder::new();
-    read_nodes(path, &mut builder, &BytesRead::default())?;
-    Ok(builder.nodes().clone())
-}
 
 /// Adds the nodes of a file to an empty builder, fixes the set of nodes, and returns a note.
 pub(super) fn read_nodes(path: &Path, builder: &mut NetworkBuilder, taken: &BytesRead) -> Result<Message> {
