@@ -7,13 +7,13 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = ROOT / "target/release/manyview"
-DOCUMENTS = ["docs/method.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+DOCUMENTS = ["docs/method.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "bench/README.md"]
 CODE = ["crates", "python", "bench", "fuzz"]
 SOURCES = {".rs", ".py", ".pyi", ".js", ".css", ".html", ".sh", ".toml"}
 #: Files that manyview reads or writes, and names of other projects.
 NOT_IN_THE_SOURCES = {
     "embedding.npy", "nodes.txt", "network.toml", "run.json", "report.html", "labels.tsv", "nodes.tsv", "made.json",
-    "scores.json", "libm", "Default",
+    "scores.json", "flickr/friendship.tsv", "libm", "Default",
 }
 NAME = re.compile(r"[A-Za-z_]\w*")
 PATH = re.compile(r"[\w.-]+(/[\w.-]+)*(/|\.(rs|py|pyi|md|toml|sh|json|txt|npy|tsv|html|css|js))")
@@ -46,13 +46,14 @@ def spans(text):
                 yield number, found.group(1), place
 
 
-def names(span):
-    """The names of code in a span: `a::b`, `name()`, snake_case and CamelCase. Other spans have none."""
+def names(span, place=None):
+    """The names of code in a span: `a::b`, `name()`, snake_case and CamelCase. Other spans have none, unless they follow the
+    name of a file."""
     call = re.fullmatch(r"([\w:]+)(!|\([^()]*\))", span)
     bare = call.group(1) if call else span
     if re.fullmatch(r"\w+(::\w+)+", bare):
         return bare.split("::")
-    looks_like_code = call or "_" in bare or (bare[:1].isupper() and re.search("[a-z]", bare))
+    looks_like_code = place or call or "_" in bare or (bare[:1].isupper() and re.search("[a-z]", bare))
     return [bare] if NAME.fullmatch(bare) and looks_like_code else []
 
 
@@ -93,7 +94,7 @@ class Names(unittest.TestCase):
                 if PATH.fullmatch(span):
                     good = self.exists(span)
                 else:
-                    wanted = names(span)
+                    wanted = names(span, place)
                     good = not wanted or self.defined(wanted, place)
                 if not good:
                     missing.append(f"{document}:{number}: `{span}`" + (f" in {place}" if place else ""))
@@ -110,6 +111,22 @@ class Names(unittest.TestCase):
             "stages N": [], "U V": [], "W_k^2": [], "shared": [], "X": [],
         }.items():
             self.assertEqual(names(span), found, span)
+        self.assertEqual(names("multiply", "nmf/update.rs"), ["multiply"])
+        self.assertTrue(self.defined(["multiply"], "nmf/update.rs"))
+        self.assertFalse(self.defined(["gone"], "nmf/update.rs"))
+
+    def test_commands_of_the_documents_name_packages_and_features_that_exist(self):
+        manifests = [path for path in self.files if path.name == "Cargo.toml"]
+        texts = [(ROOT / path).read_text(encoding="utf-8") for path in manifests]
+        packages = {name for text in texts for name in re.findall(r'^name = "([\w-]+)"', text, flags=re.M)}
+        features = {name for text in texts for block in re.findall(r"^\[features\]\n(.*?)(?:^\[|\Z)", text, flags=re.M | re.S)
+                    for name in re.findall(r"^(\w+) =", block, flags=re.M)}
+        for document in sorted(path for path in self.files if path.suffix == ".md"):
+            for line in re.findall(r"cargo \w+ [^`\n]*", (ROOT / document).read_text(encoding="utf-8")):
+                for package in re.findall(r" -p ([\w-]+)", line):
+                    self.assertIn(package, packages, f"{document}: {line}")
+                for feature in re.findall(r" --features (\w+)", line):
+                    self.assertIn(feature, features, f"{document}: {line}")
 
 
 class Links(unittest.TestCase):

@@ -1,5 +1,6 @@
 """The layers of ARCHITECTURE.md hold: no module uses one that the list there does not allow, and there are no cycles."""
 
+import functools
 import re
 import unittest
 from pathlib import Path
@@ -24,13 +25,28 @@ def without_comments(text):
     return re.sub(r"^\s*//.*$", "", text, flags=re.M)
 
 
+@functools.cache
+def exported(crate):
+    """The modules of a crate by the names under which its root offers them: themselves, re-exports and macros."""
+    source = ROOT / "crates" / crate / "src"
+    found = {module: module for module in modules(crate)}
+    root = without_comments((source / "lib.rs").read_text(encoding="utf-8"))
+    for module, names in re.findall(r"^pub use (?:crate::)?(\w+)::(\{[^}]*\}|[\w:]+);", root, flags=re.M):
+        if module in found:
+            found.update((path.split("::")[-1], module) for path in re.findall(r"[\w:]+", names))
+    for path in source.rglob("*.rs"):
+        macros = re.findall(r"#\[macro_export\]\nmacro_rules! (\w+)", path.read_text(encoding="utf-8"))
+        found.update((macro, path.relative_to(source).parts[0]) for macro in macros if macro not in found)
+    return found
+
+
 def used(crate, text):
-    """All `crate::module` that a source text names, in paths and in grouped imports."""
+    """All modules that a source text names, in paths and in grouped imports, also through the roots of crates."""
     found = set()
     for prefix, rest in re.findall(r"\b(crate|manyview_\w+)::(\{[^;]*?\}|\w+)", text):
         owner = crate if prefix == "crate" else prefix.removeprefix("manyview_")
         names = re.findall(r"(?:^\{|,)\s*(\w+)", rest) if rest.startswith("{") else [rest]
-        found |= {(owner, name) for name in names if owner in CRATES and name in modules(owner)}
+        found |= {(owner, exported(owner)[name]) for name in names if owner in CRATES and name in exported(owner)}
     return found
 
 
@@ -80,6 +96,12 @@ def written(found):
 
 
 class Layers(unittest.TestCase):
+    def test_uses_through_the_root_of_a_crate_are_seen(self):
+        self.assertIn(("manyview", "model"), {user for user, other in edges() if other == ("baselines", "netmf")})
+        self.assertEqual(used("core", "use manyview_data::{Embedding, io};"), {("data", "embedding"), ("data", "io")})
+        self.assertEqual(used("core", "use manyview_data::Network;"), {("data", "network")})
+        self.assertEqual(used("core", "manyview_base::named! {}"), {("base", "settings")})
+
     def test_every_use_is_in_the_architecture(self):
         unknown = edges() - allowed()
         self.assertFalse(unknown, "\n".join(f"{name(a)} uses {name(b)}" for a, b in sorted(unknown)))

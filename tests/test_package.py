@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -43,12 +44,26 @@ class Package(unittest.TestCase):
             needed = version(package["rust_version"] or "1.0")
             self.assertGreaterEqual(declared, needed, package["name"])
 
+    def test_it_builds_with_the_oldest_rust_version(self):
+        oldest = self.own("manyview")["rust_version"]
+        rustup = shutil.which("rustup")
+        listed = subprocess.run([rustup, "toolchain", "list"], capture_output=True, text=True).stdout if rustup else ""
+        if not re.search(rf"^{re.escape(oldest)}(\.\d+)?-", listed, flags=re.M):
+            self.skipTest(f"Rust {oldest} is not installed; rustup toolchain install {oldest}")
+        # A folder of its own: the two versions would throw away each other's work.
+        target = Path(self.metadata["target_directory"]) / "oldest"
+        toolchain = re.search(rf"^{re.escape(oldest)}[^-]*", listed, flags=re.M).group()
+        cargo(f"+{toolchain}", "check", "--locked", "--target-dir", str(target))
+
     def test_published_crates_say_what_they_are(self):
         for crate in PUBLISHED:
             package = self.own(crate)
             for field in ("description", "license", "repository", "readme", "keywords", "categories"):
                 self.assertTrue(package[field], f"{crate}: {field}")
             self.assertNotEqual(package["publish"], [], crate)
+        # The documentation of the command line is its help, and docs.rs has no MPI.
+        for crate in set(PUBLISHED) - {"cli", "mpi"}:
+            self.assertTrue(self.own(crate)["metadata"]["docs"]["rs"]["all-features"], crate)
 
     def test_packages_hold_what_they_need(self):
         for crate in PUBLISHED:

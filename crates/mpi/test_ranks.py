@@ -8,6 +8,7 @@ import array
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -17,9 +18,11 @@ import time
 import unittest
 
 BINARY = None
-# Distinguishes a job that ends from one that hangs. A rank ends at most 0.8 s after Ctrl-C (PATIENCE in
-# crates/cli/src/interrupt.rs), but a loaded machine may take much longer to run all ranks and mpirun.
-SECONDS = 60
+# Distinguishes a job that ends from one that hangs, from what the program promises: a rank ends this long after Ctrl-C. A
+# loaded machine may take much longer to run all ranks and mpirun.
+INTERRUPT = pathlib.Path(__file__).resolve().parents[1] / "cli/src/interrupt.rs"
+PATIENCE = int(re.search(r"PATIENCE: Duration = Duration::from_millis\((\d+)\)", INTERRUPT.read_text()).group(1)) / 1000
+SECONDS = 75 * PATIENCE
 SETTINGS = {
     "pooled hals": "",
     "shared hals": "--consensus shared",
@@ -345,6 +348,21 @@ class Ranks(unittest.TestCase):
         self.assertEqual(record["ranks"], 1)
         code, _, err = run(0, f"embed net --dim 2 -o never", self.folder, SECONDS)
         self.assertEqual(code, 2, err)
+
+    @unittest.skipUnless(sys.platform == "linux", "reads /proc")
+    def test_ranks_have_no_more_threads_than_asked_for(self):
+        # Threads without a name are those of MPI, or of rayon's global pool, which would have this many.
+        many = 40
+        ENVIRONMENT["RAYON_NUM_THREADS"] = str(many)
+        self.addCleanup(ENVIRONMENT.pop, "RAYON_NUM_THREADS")
+        job = self.endless("threads")
+        for rank in ranks_of(job).values():
+            tasks = pathlib.Path(f"/proc/{rank}/task").iterdir()
+            names = [(task / "comm").read_text().strip() for task in tasks]
+            self.assertLess(names.count("manyview"), many, names)
+            self.assertEqual([name for name in names if name.startswith("manyview-")], ["manyview-0"])
+        job.send_signal(signal.SIGINT)
+        end(job, SECONDS)
 
 
 if __name__ == "__main__":

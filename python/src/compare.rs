@@ -3,18 +3,19 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use manyview::Progress;
 use manyview::compare::{
-    CompareOptions, CompareRecord, CompareSettings, Event, JobTitle, Metapaths, Parts, Sweep, compare_with,
+    CompareOptions, CompareRecord, CompareSettings, Event, JobTitle, Parts, compare_with,
 };
 use manyview::evaluate::Cost;
 use manyview::message::{Notation, WarningKind};
-use manyview::{Method, Preset, Progress};
 use pyo3::prelude::*;
 
-use crate::error::{one_of, to_python};
+use crate::error::to_python;
 use crate::evaluate::GivenLabels;
 use crate::fit::Warnings;
 use crate::network::PyNetwork;
+use crate::settings::named;
 use crate::watch::{Fact, Watch};
 
 /// Settings of [`compare`], by name.
@@ -46,14 +47,14 @@ pub(crate) struct GivenCompare {
 
 impl GivenCompare {
     fn settings(self) -> PyResult<CompareSettings> {
-        let method = |name: &String| named("methods", name, &Method::ALL, Method::name);
-        let sweep = |name: &String| named("sweep", &name.replace('_', "-"), &Sweep::ALL, Sweep::name);
+        let method = |name: &String| named("methods", name);
+        let sweep = |name: &String| named("sweep", &name.replace('_', "-"));
         let costs = self.c.iter().map(|c| c.parse::<Cost>().map_err(to_python));
         let settings = CompareSettings {
             methods: self.methods.iter().map(method).collect::<PyResult<_>>()?,
-            preset: named("preset", &self.preset, &Preset::ALL, Preset::name)?,
+            preset: named("preset", &self.preset)?,
             dim: self.dim,
-            metapaths: named("metapaths", &self.metapaths, &Metapaths::ALL, Metapaths::name)?,
+            metapaths: named("metapaths", &self.metapaths)?,
             ablations: self.ablations,
             sweep: self.sweep.iter().map(sweep).collect::<PyResult<_>>()?,
             train: self.train,
@@ -65,15 +66,6 @@ impl GivenCompare {
         settings.check().map_err(to_python)?;
         Ok(settings)
     }
-}
-
-/// Returns the choice of a name.
-fn named<T: Copy>(parameter: &str, name: &str, all: &[T], text: fn(T) -> &'static str) -> PyResult<T> {
-    let found = all.iter().copied().find(|&choice| text(choice) == name);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = all.iter().copied().map(text).collect();
-        one_of(parameter, name, &names)
-    })
 }
 
 /// The record as JSON, the values that a sweep leaves out, the failures as job and reason, and warnings.

@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use manyview::evaluate::metrics::Average;
-use manyview::evaluate::{self, ClassifySettings, ClusterSettings, LinkScore, LinkSettings, Vectors};
+use manyview::evaluate::{self, ClassifySettings, ClusterSettings, LinkSettings, Vectors};
 use manyview::message::{Warning, WarningKind};
 use manyview::network::Nodes;
 use manyview::parallel::Pool;
@@ -14,10 +13,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::error::{one_of, to_python};
+use crate::error::to_python;
 use crate::fit::{Warnings, check_memory, warnings};
 use crate::network::PyNetwork;
-use crate::settings::GivenModel;
+use crate::settings::{GivenModel, named};
 use crate::watch::{Fact, Watch};
 
 /// A label file; or the labels of each node, and the number of other ids that have labels.
@@ -116,20 +115,13 @@ pub(crate) fn cluster(
     labels: GivenLabels,
     given: GivenCluster,
 ) -> PyResult<String> {
-    let average = match given.average.as_str() {
-        "arithmetic" => Average::Arithmetic,
-        "geometric" => Average::Geometric,
-        "min" => Average::Min,
-        "max" => Average::Max,
-        other => return Err(one_of("average", other, &["arithmetic", "geometric", "min", "max"])),
-    };
     let settings = ClusterSettings {
         k: given.k,
         repeats: given.repeats,
         restarts: given.restarts,
         seed: given.seed,
         max_iter: given.max_iter,
-        average,
+        average: named("average", &given.average)?,
         l2norm: given.l2norm,
         standardize: given.standardize,
     };
@@ -171,11 +163,7 @@ pub(crate) fn links(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(String, Warnings)> {
     let model = model.model()?;
-    let score = match score {
-        "cosine" => LinkScore::Cosine,
-        "dot" => LinkScore::Dot,
-        other => return Err(one_of("score", other, &["cosine", "dot"])),
-    };
+    let score = named("score", score)?;
     let settings = LinkSettings { view, hide, repeats, seed: model.seed, score };
     settings.check().map_err(to_python)?;
     let network = &network.network;

@@ -46,7 +46,7 @@ pub(crate) fn fit<'py>(
         let mut memory = check_memory(&model, network, max_memory, &mut watch)?;
         let labels = labels.as_ref().map(|labels| labels.of(network.nodes())).transpose()?;
         let options = FitOptions { labels: labels.as_ref(), ..FitOptions::default() };
-        let staged = model.method().capabilities().plan;
+        let staged = model.method().capabilities().stages;
         let mut fit = model.fit_with(network, &options, &mut |now| {
             if memory.phases.proximity.is_none() && matches!(now, Progress::Iteration { .. }) {
                 memory.phases.proximity = peak_resident_bytes();

@@ -40,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(network::read_network, module)?)?;
     module.add_function(wrap_pyfunction!(settings::describe, module)?)?;
     module.add_function(wrap_pyfunction!(settings::methods, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::override_settings, module)?)?;
     module.add_function(wrap_pyfunction!(settings::reopen, module)?)?;
     module.add_function(wrap_pyfunction!(settings::resolve, module)?)?;
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use manyview::io::{self, Directed, Header, ReadOptions, Source, ViewSource};
+use manyview::io::{self, Directed, ReadOptions, Source, ViewSource};
 use manyview::linalg::{Csr, Real};
 use manyview::message::{Message, Notation, option};
 use manyview::network::{Duplicates, NetworkBuilder, View};
@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{CsrArrays, Places, PlacesSlice, Weights, WeightsSlice, csr_arrays};
-use crate::error::{one_of, to_python};
+use crate::error::to_python;
 use crate::settings::{named, set_all};
 use crate::watch::Watch;
 
@@ -272,14 +272,7 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
                     Err(_) => Directed::Views(value.extract()?),
                 }
             }
-            "header" => {
-                options.header = match value.extract::<String>()?.as_str() {
-                    "auto" => Header::Auto,
-                    "yes" => Header::Yes,
-                    "no" => Header::No,
-                    other => return Err(one_of("header", other, &["auto", "yes", "no"])),
-                }
-            }
+            "header" => options.header = named("header", &value.extract::<String>()?)?,
             "delimiter" => {
                 options.delimiter = Some(named("delimiter", &value.extract::<String>()?)?);
             }

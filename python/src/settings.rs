@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use manyview::settings::{Kind, Setting, Settings};
-use manyview::{Error, Method, MethodSettings, Mnmf, Model, Preset};
+use manyview::{Error, Method, MethodSettings, Mnmf, Model, Preset, SettingsFile};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::de::value::StrDeserializer;
@@ -91,7 +91,9 @@ fn described(setting: &Setting) -> Value {
         Kind::Whole => ("whole", None),
         Kind::Number => ("number", None),
         Kind::Flag => ("flag", None),
-        Kind::Choice(choices) => ("choice", Some(choices)),
+        Kind::Choice(choices) => {
+            ("choice", Some(choices.iter().map(|choice| (choice.name, choice.help)).collect::<Vec<_>>()))
+        }
         Kind::Wholes => ("wholes", None),
         Kind::Numbers(_) => ("numbers", None),
         Kind::Names => ("names", None),
@@ -114,6 +116,14 @@ fn described(setting: &Setting) -> Value {
 #[pyfunction]
 pub(crate) fn resolve(model: GivenModel) -> PyResult<String> {
     Ok(Value::Object(model.model()?.to_json()).to_string())
+}
+
+/// Returns all settings of mnmf after some of them were set over the others: those that follow from them change, too.
+#[pyfunction]
+pub(crate) fn override_settings(settings: &str, given: &str) -> PyResult<String> {
+    let file = SettingsFile { settings: object(settings)?, of_run: true, ..SettingsFile::default() };
+    let model = file.model(Some(Method::Mnmf), None, &object(given)?).map_err(to_python)?;
+    Ok(Value::Object(model.to_json()).to_string())
 }
 
 /// Returns resolved settings of mnmf, from the `run.json` of an older version, with those left open that follow from the

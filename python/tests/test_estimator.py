@@ -210,3 +210,72 @@ def test_optional_packages_are_not_imported():
     code += "optional = {'pandas', 'networkx', 'polars', 'pyarrow', 'sklearn', 'torch'}; print(sorted(optional & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.fixture
+def authors(tmp_path, planted):
+    """A model with the settings of a preset, loaded from a result folder."""
+    manyview.MNMF.preset("authors", dim=64).fit(planted.views).save(tmp_path)
+    return manyview.MNMF.load(tmp_path)
+
+
+def test_parameters_set_after_loading_change_what_follows_from_them(authors, planted):
+    """All settings of a result once counted as given, so that the first of these was refused."""
+    assert authors.set_params(stages=6).consensus_stages == 3
+    assert authors.fit(planted.views).run_["config"]["consensus_stages"] == 3
+    authors.set_params(solver="mu", stage_dims=[12, 12])
+    assert (authors.unique_solver, authors.stages, authors.dim, authors.consensus_stages) == (None, 2, 24, None)
+    config = authors.fit(planted.views).run_["config"]
+    assert (config["unique_solver"], config["dim"], config["stages"]) == ("mu", 24, 2)
+    with pytest.raises(ValueError, match="the sum of stage_dims is 24, which is not dim=9"):
+        authors.set_params(dim=9).fit(planted.views)
+
+
+def test_set_params_keeps_what_was_chosen():
+    model = manyview.MNMF(consensus_stages=1)
+    assert model.set_params(stages=6).consensus_stages == 1
+    model = manyview.MNMF.preset("authors")
+    assert model.set_params(stages=6, consensus_stages=5).consensus_stages == 5
+    # Values that are not accepted are reported by fit, as in scikit-learn.
+    assert manyview.MNMF().set_params(dim="many").dim == "many"
+
+
+def test_older_spellings_are_accepted_with_a_warning(planted):
+    from sklearn.base import clone
+
+    with pytest.warns(FutureWarning, match="normalise is now called normalize"):
+        model = manyview.MNMF(normalise="max")
+    assert model.normalize == "max" and "normalise" not in model.get_params()
+    assert clone(model).normalize == "max"
+    with pytest.warns(FutureWarning):
+        assert manyview.MNMF.preset("paper", normalise="max").normalize == "max"
+    with pytest.warns(FutureWarning):
+        assert model.set_params(normalise="none").normalize == "none"
+    with pytest.raises(TypeError, match="normalise is the old name of normalize; give normalize only"):
+        manyview.MNMF(normalise="max", normalize="max")
+    with pytest.warns(FutureWarning):
+        old = manyview.factorize(planted.views["view1"], 2, normalise="residual", max_iter=2)
+    assert (old.u == manyview.factorize(planted.views["view1"], 2, normalize="residual", max_iter=2).u).all()
+    vectors = np.random.default_rng(0).random((200, 4))
+    for score in (manyview.evaluate.classify, manyview.evaluate.cluster):
+        with pytest.warns(FutureWarning, match="standardise is now called standardize"):
+            old = score(vectors, planted.labels, repeats=1, standardise=True)
+        assert old == score(vectors, planted.labels, repeats=1, standardize=True)
+
+
+def test_a_directed_result_of_the_command_line_knows_its_views(tmp_path, command):
+    edges = [f"n{a}\tn{(a * step + 1) % 60}" for a in range(60) for step in (3, 7, 7)]
+    (tmp_path / "calls.tsv").write_text("\n".join(edges) + "\n")
+    (tmp_path / "mail.tsv").write_text("\n".join(edges[:150]) + "\n")
+    views = {name: tmp_path / f"{name}.tsv" for name in ("calls", "mail")}
+    given = [word for name, path in views.items() for word in ("--view", f"{name}={path}")]
+    small = ["--dim", 8, "--stages", 2, "-q"]
+    for words, directed, duplicates in [
+        (["--directed", "calls", "--duplicates", "max"], ["calls"], "max"),
+        (["--directed", "all"], True, "sum"),
+        ([], None, "sum"),
+    ]:
+        command("embed", *given, *words, *small, "--force", "-o", tmp_path / "out")
+        model = manyview.MNMF.load(tmp_path / "out")
+        assert (model.directed, model.duplicates) == (directed, duplicates)
+        assert (model.transform(views) == model.embedding_).all()

@@ -91,9 +91,9 @@ def test_labels_are_for_who_learns_from_them(planted):
     assert np.isfinite(z.vectors).all()
     with pytest.raises(ValueError, match="needs labels"):
         manyview.embed(planted.views, "mve", attention=True, **settings)
-    with pytest.raises(ValueError, match="netmf, as set, does not use labels"):
+    with pytest.raises(ValueError, match="labels: netmf does not use labels with these settings"):
         manyview.embed(planted.views, "netmf", labels=told)
-    with pytest.raises(ValueError, match="mnmf, as set, does not use labels"):
+    with pytest.raises(ValueError, match="labels: mnmf does not use labels with these settings"):
         manyview.embed(planted.views, labels=told)
 
 

@@ -1,7 +1,7 @@
 //! Sentences for people that may name settings, and the notations in which front ends write those.
 //!
 //! The library does not know whether its caller types `--max-iter 5`, `max_iter=5` or `max_iter: 5`. So a message keeps
-//! the names of settings apart from its words, and whoever shows it chooses the [`Notation`].
+//! the names of settings apart from its words, and the front end chooses the [`Notation`].
 //!
 //! ```
 //! use manyview_base::message::{Message, Notation, option, option_value};
@@ -175,7 +175,7 @@ pub struct Warning {
 pub enum WarningKind {
     /// Factorizations reached the maximum number of iterations before they converged.
     NotConverged,
-    /// Settings that have no effect, or not the one that their names promise.
+    /// Settings that have no effect, or an unexpected effect.
     Settings,
     /// Vectors, or columns, that are zero.
     Zero,

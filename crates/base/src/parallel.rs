@@ -18,7 +18,7 @@ const WATCH_EVERY: Duration = Duration::from_millis(50);
 
 /// The maximum number of threads. No machine has more cores; a larger number is a typing error that would stall the
 /// machine.
-const MOST_THREADS: usize = 4096;
+pub const MOST_THREADS: usize = 4096;
 
 /// Checks a number of threads.
 ///

@@ -55,8 +55,8 @@ settings! {
         solver: Solver = Solver::Hals;
         /// The maximum number of iterations per factorization.
         max_iter: usize = 200 => at_least(1.0).hint("the usual choice is 200");
-        /// The tolerance: a factorization has converged when an iteration lowers its objective by less than this share
-        /// of it.
+        /// The tolerance: a factorization has converged when an iteration reduces the objective by less than this
+        /// fraction.
         tol: f64 = 1e-4 => at_least(0.0).hint("the usual choice is 0.0001");
         /// The scale of the columns of the embedding.
         scale: Scale = Scale::Balanced;

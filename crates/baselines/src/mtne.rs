@@ -51,8 +51,8 @@ settings! {
         /// The weight of the L2 penalty: each step subtracts this times the rate from the source's vector.
         decay: f64 = 1e-4 => at_least(0.0).hint("the default is 0.0001");
         /// Which columns are returned.
-        give: Output = Output::All;
-        /// Whether views are trained in proportion to their numbers of edges, instead of all the same.
+        columns: Output = Output::All => alias("give");
+        /// Whether views are trained in proportion to their numbers of edges, instead of equally.
         by_edges: bool = false;
     }
 }
@@ -247,7 +247,7 @@ impl MtneC {
         let mut views: Vec<&Trained<'_>> = views.iter().collect();
         views.sort_by_key(|view| view.place);
         let mut parts = vec![part(None, 0..widths.common)];
-        match self.give {
+        match self.columns {
             Output::All => {
                 let from = |place: usize| widths.common + place * widths.own;
                 let own =
@@ -272,7 +272,7 @@ impl MtneC {
             Some(view) => vectors.extend_from_slice(&view.vectors.table.row(node)[..widths.common]),
             None => vectors.extend(zeros(widths.common)),
         }
-        match self.give {
+        match self.columns {
             Output::Common => {}
             Output::All => views.iter().for_each(|view| match view.has(node) {
                 true => vectors.extend_from_slice(&view.vectors.table.row(node)[widths.common..]),

@@ -179,7 +179,7 @@ fn the_bits_of_each_method_never_change() {
         ("multinmf", json!({"guard": 1e-10}), 0xbb41_e4a9_0aec_fa93),
         ("tucker", json!({"decay": 0.9, "reverse": true, "smoothing_by": "epsilon"}), 0xdfe9_e1f0_fbf9_03bd),
         ("pte", json!({"sources": "per-view"}), 0xf9ba_3038_d5ce_9a5d),
-        ("mtne-c", json!({"by_edges": true, "give": "mean", "order": 2}), 0xa1ec_74e2_878b_7fde),
+        ("mtne-c", json!({"by_edges": true, "columns": "mean", "order": 2}), 0xa1ec_74e2_878b_7fde),
         (
             "mve",
             json!({"pairs": "edges", "depth": 2, "noise": "view", "by_votes": true, "attention": true, "labeled": 10}),
@@ -217,7 +217,7 @@ fn values_that_do_not_fit_are_refused() {
     check::<TuckEr>("dropout", json!([0.1]), "dropout = 0.1: expected a list of 3 numbers");
     check::<TuckEr>("dropout", json!(0.1), "dropout = 0.1: expected a list of 3 numbers");
     check::<Pte>("samples", json!(0), "samples = 0: expected a whole number from 1 to 1125899906842624");
-    check::<MtneC>("give", json!("x"), "give = x: expected one of all, common, mean");
+    check::<MtneC>("columns", json!("x"), "columns = x: expected one of all, common, mean");
 }
 
 #[test]

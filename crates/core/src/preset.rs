@@ -4,7 +4,6 @@ use manyview_base::named;
 
 named! {
     /// A set of settings that belong together; single settings override it.
-    #[non_exhaustive]
     pub enum Preset {
         Default = "default", "what works best on our test networks";
         Paper = "paper", "the settings of the paper (mnmf: solver mu, shared consensus, equal shares, raw scale)";

@@ -17,7 +17,7 @@ fn main() -> Result<()> {
             println!("stage {} ({}): {} iterations", stage.stage, stage.kind.name(), stage.iterations);
             finished += 1;
         }
-        // Two stages are enough for an example; whoever wants the result continues to the end.
+        // Two stages are enough for an example; return Continue to run to the end.
         if finished < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     match result {

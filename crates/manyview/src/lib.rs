@@ -10,7 +10,7 @@
 //! M_k = log(max(X_k, 1)),   X_k = vol / (b T) * (P + P^2 + ... + P^T) D^-1
 //! ```
 //!
-//! Pairs that meet less than b times as often as by chance are dropped, so `M_k` is sparse. It is then explained in stages,
+//! Pairs that co-occur less than b times as often as expected by chance are dropped, so `M_k` is sparse. It is then explained in stages,
 //! each of which works on the residual of the previous ones:
 //!
 //! ```text
@@ -76,7 +76,7 @@ pub mod linalg {
 
 /// How settings describe themselves to front ends.
 pub mod settings {
-    pub use manyview_base::settings::{Details, Kind, Setting, Settings};
+    pub use manyview_base::settings::{Choice, Details, Kind, Setting, SettingValue, Settings};
 }
 
 pub use embedding::Embedding;

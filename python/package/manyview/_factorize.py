@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from . import _check, _native, _settings
 from ._matrices import as_csr
+from ._renamed import renamed
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Factorization:
         return len(self.objective)
 
 
+@renamed(normalise="normalize")
 def factorize(
     matrices: Any,
     dim: int | None = None,
@@ -72,7 +74,7 @@ def factorize(
     max_iter : int, default 20
         The maximum number of iterations.
     tol : float, default 0
-        It has converged when an iteration lowers the objective by less than this share of it.
+        It has converged when an iteration reduces the objective by less than this fraction.
     normalize : {"none", "residual"}, default "none"
         ``residual`` divides each error by ``||R_k||^2``.
     seed : int, default 0

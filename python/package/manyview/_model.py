@@ -13,6 +13,10 @@ from . import _check, _fit, _folder, _native, _settings
 from ._embedding import Embedding
 from ._network import names_or_flag, to_network
 from ._parameters import PARAMETERS, SETTINGS, MnmfParameters
+from ._renamed import renamed
+
+#: Parameters of earlier versions, and their names now.
+OLD_NAMES = {"normalise": "normalize"}
 
 
 class MNMF(MnmfParameters):
@@ -21,6 +25,8 @@ class MNMF(MnmfParameters):
     Multi-stage non-negative matrix factorization (Huang et al.): consensus stages find what the views have in common,
     unique stages what is specific to each view, and each stage works on the residual of the stages before it. The same
     views and ``seed`` give the same bytes as the command line, for any number of threads (tried on x86-64 only).
+
+    A parameter that equals its default counts as not given: ``MNMF(stage_dims=[8, 4, 4], dim=256)`` has 16 columns.
 
     Parameters
     ----------
@@ -56,7 +62,11 @@ class MNMF(MnmfParameters):
         The record of the run, as in ``run.json``.
     """
 
+    # Signature and attributes are those of the generated class; inspect and scikit-learn see them through the wrapper.
+    __init__ = renamed(**OLD_NAMES)(MnmfParameters.__init__)
+
     @classmethod
+    @renamed(**OLD_NAMES)
     def preset(cls, name: str, **parameters: Any) -> MNMF:
         """Returns an estimator with the settings of a preset: ``default``, ``paper`` or ``authors``.
 
@@ -158,14 +168,29 @@ class MNMF(MnmfParameters):
         """Returns all parameters by name."""
         return {name: getattr(self, name) for name in self._parameters()}
 
+    @renamed(**OLD_NAMES)
     def set_params(self, **parameters: Any) -> MNMF:
-        """Sets parameters by name."""
+        """Sets parameters by name.
+
+        Settings that follow from them are adjusted, as in :meth:`preset`: with ``stage_dims``, also ``stages`` and ``dim``.
+        """
         known = self._parameters()
-        for name, value in parameters.items():
+        for name in parameters:
             if name not in known:
                 raise _unknown(name, known)
+        for name, value in {**self._following(parameters), **parameters}.items():
             setattr(self, name, value)
         return self
+
+    def _following(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The settings that change with those that are set, and their new values."""
+        before = {name: _settings.plain(getattr(self, name)) for name in SETTINGS}
+        given = _settings.as_json({name: value for name, value in parameters.items() if name in SETTINGS})
+        try:
+            after = json.loads(_native.override_settings(json.dumps(before), given))
+        except ValueError:
+            return {}  # fit reports values that are not accepted.
+        return {name: value for name, value in after.items() if value != before[name]}
 
     def _changed(self, names: Any) -> dict[str, Any]:
         """The parameters that differ from their defaults."""

@@ -38,34 +38,34 @@ SETTINGS = (
 #: Their part of the docstring.
 PARAMETERS = """
     dim : int, default 256
-        The number of columns of the embedding.
+        Number of columns of the embedding.
     stages : int, default 8
-        The number of stages, consensus and unique stages together.
+        Number of stages, consensus and unique stages together.
     consensus_stages : int, optional
-        The number of consensus stages. Default: a quarter of the stages, rounded up.
+        Number of consensus stages. Default: a quarter of the stages, rounded up.
     gamma : float, default 5.0
-        The exponent of the view weights in shared consensus stages: near 1 the best-fitting view dominates, from 5 on
-        little changes, below 1 badly fitting views gain.
+        Exponent of the view weights in shared consensus stages: near 1 the best-fitting view dominates, above 5 it has
+        little effect; below 1, poorly fitting views get more weight.
     window : int, default 5
-        The number of steps of a random walk within which two nodes count as near.
+        Number of steps of a random walk within which two nodes are considered close.
     negative : float, default 1.0
-        The number of negative samples: pairs of nodes that meet less than this many times as often as by chance are
-        dropped. The paper uses 5, which keeps about a third of the entries that 1 keeps and takes a third of the time
-        and memory.
+        Number of negative samples: pairs of nodes that co-occur less than this many times as often as expected by
+        chance are dropped. The paper uses 5, which keeps about a third of the entries that 1 keeps and takes a third
+        of the time and memory.
     consensus : {"pooled", "shared"}, default "pooled"
-        The kind of consensus stage.
+        Kind of consensus stage.
 
         - ``pooled``: factorize the sum of the views, so that evidence adds up where each view is sparse
         - ``shared``: one U for all views, and a V and a weight for each, as in the paper
     solver : {"hals", "mu"}, default "hals"
         How factors are updated.
 
-        - ``hals``: coordinate descent; 10 to 20 iterations reach what mu reaches in 50 to 100
+        - ``hals``: coordinate descent; needs 10 to 20 iterations where mu needs 50 to 100
         - ``mu``: the multiplicative updates of the paper
     max_iter : int, default 200
-        The maximum number of iterations per stage.
+        Maximum number of iterations per stage.
     tol : float, default 0.0001
-        The tolerance: a stage has converged when an iteration lowers its objective by less than this share of it.
+        Tolerance: a stage has converged when an iteration reduces the objective by less than this fraction.
     share : {"residual", "equal"}, default "residual"
         How the columns of a unique stage are divided among the views.
 
@@ -79,16 +79,16 @@ PARAMETERS = """
         - ``none``: do not scale errors, as in the paper, so that large views dominate
         - ``max``: divide each proximity matrix by its largest entry, as in the published code
     scale : {"balanced", "raw"}, default "balanced"
-        The scale of the columns of the embedding.
+        Scale of the columns of the embedding.
 
         - ``balanced``: each column has the norm of its counterpart in V, so that distances are meaningful
         - ``raw``: U as the solver returns it, as in the paper
     seed : int, default 0
-        The random seed.
+        Random seed.
     threads : int, optional
-        The number of threads; does not affect the result. Default: all cores.
+        Number of threads; does not affect the result. Default: all cores.
     stage_dims : list of int, optional
-        The number of columns of each stage; also sets the number of stages and of columns. Default: the same for each
+        Number of columns of each stage; also sets the number of stages and of columns. Default: the same for each
         stage.
     unique_first : bool, default False
         Whether unique stages run before consensus stages.
@@ -104,17 +104,17 @@ PARAMETERS = """
         - ``uniform``: uniform between 0 and 0.02, as in the paper
         - ``nmf``: factorize each view separately and average U, as in the published code
     unique_solver : {"hals", "mu"}, optional
-        The solver of unique stages. Default: the same as solver.
+        Solver of unique stages. Default: the same as solver.
 
-        - ``hals``: coordinate descent; 10 to 20 iterations reach what mu reaches in 50 to 100
+        - ``hals``: coordinate descent; needs 10 to 20 iterations where mu needs 50 to 100
         - ``mu``: the multiplicative updates of the paper
     unique_max_iter : int, optional
-        The maximum number of iterations of a unique stage. Default: the same as max_iter.
-    stop : {"decrease", "six-looks"}, default "decrease"
-        The convergence criterion of consensus stages.
+        Maximum number of iterations of a unique stage. Default: the same as max_iter.
+    stop : {"decrease", "six-checks"}, default "decrease"
+        Convergence criterion of consensus stages.
 
         - ``decrease``: one iteration decreases the objective by less than tol
-        - ``six-looks``: the rule of the published code: 60 iterations unless the cost increases
+        - ``six-checks``: the rule of the published code: 60 iterations unless the cost increases
     epsilon : float, default 0.0
         Added to the denominators of ``mu``, together with unscaled view weights, as in the published code.
     isolated : {"zero", "loop"}, default "zero"

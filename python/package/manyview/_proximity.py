@@ -29,9 +29,10 @@ def proximity(
         Undirected unless ``directed`` (or a networkx ``DiGraph``): ``A + A.T`` is used, which gives the same result for a
         symmetric ``A``, because only ratios of weights matter.
     window : int, default 5
-        T, the number of steps of a random walk within which two nodes count as near.
+        T, the number of steps of a random walk within which two nodes are considered close.
     negative : float, default 1
-        b, the number of negative samples. Pairs that meet less than b times as often as by chance are dropped.
+        b, the number of negative samples. Pairs that co-occur less than b times as often as expected by chance are
+        dropped.
     isolated : {"zero", "loop"}, default "zero"
         How a node without edges is represented.
     directed : bool, optional

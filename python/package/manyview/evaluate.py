@@ -16,10 +16,12 @@ from . import _check, _fit, _labels, _native, _settings
 from ._embedding import Embedding
 from ._model import MNMF
 from ._network import Directed, to_network
+from ._renamed import renamed
 
 __all__ = ["classify", "cluster", "links"]
 
 
+@renamed(standardise="standardize")
 def classify(
     z: Any,
     labels: Any,
@@ -86,6 +88,7 @@ def classify(
     return json.loads(_native.classify(vectors, ids, sets, given))
 
 
+@renamed(standardise="standardize")
 def cluster(
     z: Any,
     labels: Any,

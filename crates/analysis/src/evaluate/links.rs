@@ -13,6 +13,7 @@ use super::metrics::{auc, average_precision};
 use super::{Step, Summary, Vectors, Watch};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Message, option_value};
+use manyview_base::named;
 use manyview_base::parallel::Pool;
 use manyview_data::network::Network;
 
@@ -54,16 +55,14 @@ impl LinkSettings {
     }
 }
 
-/// The score of a pair of vectors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum LinkScore {
-    /// The cosine of the two vectors; 0 if one of them is zero.
-    #[default]
-    Cosine,
-    /// The inner product, which favors nodes with long vectors.
-    Dot,
+named! {
+    /// The score of a pair of vectors.
+    pub enum LinkScore {
+        /// 0 if one of them is zero.
+        Cosine = "cosine", "cosine of the two vectors";
+        /// It favors nodes with long vectors.
+        Dot = "dot", "inner product of the two vectors";
+    }
 }
 
 impl LinkScore {
@@ -213,7 +212,7 @@ fn notes(network: &Network, settings: &LinkSettings, tests: &[HiddenView]) -> Ve
         let wanted = settings.hide * view.edges() as f64;
         if (test.edges.len() as f64) < 0.9 * wanted && !view.directed {
             let note = format!(
-                "view {}: {} edges are hidden instead of {wanted:.0}; each of the others is the last edge of a node",
+                "view {}: only {} of {wanted:.0} edges could be hidden; the rest are the last edge of a node",
                 test.view,
                 test.edges.len()
             );

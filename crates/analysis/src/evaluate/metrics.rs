@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use manyview_base::named;
 use serde::Serialize;
 
 /// Micro-F1 and macro-F1.
@@ -70,20 +71,15 @@ impl Decisions {
     }
 }
 
-/// The mean of the entropies of two partitions that normalizes their mutual information.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Average {
-    /// The arithmetic mean; scikit-learn's default.
-    #[default]
-    Arithmetic,
-    /// The geometric mean; usual in older papers.
-    Geometric,
-    /// The smaller entropy.
-    Min,
-    /// The larger entropy.
-    Max,
+named! {
+    /// The mean of the entropies of two partitions that normalizes their mutual information.
+    pub enum Average {
+        Arithmetic = "arithmetic", "arithmetic mean, as in scikit-learn";
+        /// Usual in older papers.
+        Geometric = "geometric", "geometric mean";
+        Min = "min", "minimum";
+        Max = "max", "maximum";
+    }
 }
 
 impl Average {

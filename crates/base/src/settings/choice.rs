@@ -2,11 +2,12 @@
 
 /// Declares an enum whose variants have a name and a line of help each, and makes it a type for settings and files: `ALL`,
 /// `name()`, `from_name()`, `help()`. The help is the documentation of the variant, after which more may follow. The first
-/// variant is the default.
+/// variant is the default. A name may be followed by an older one that is still accepted: `Back = "back" | "return"`.
+/// Outside of its crate, matches on the enum need a `_`, because variants may be added.
 ///
 /// ```
 /// manyview_base::named! {
-///     /// Where a walk that cannot go on goes.
+///     /// What a walk does at a dead end.
 ///     pub enum DeadEnd {
 ///         Stop = "stop", "the walk ends";
 ///         Back = "back", "it returns to the node that it came from";
@@ -20,11 +21,12 @@ macro_rules! named {
     (
         $(#[$meta:meta])*
         $visible:vis enum $type:ident {
-            $($(#[$more:meta])* $variant:ident = $name:literal, $help:literal;)*
+            $($(#[$more:meta])* $variant:ident = $name:literal $(| $older:literal)?, $help:literal;)*
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
         $visible enum $type {
             $(#[doc = $help] #[doc = "\n"] $(#[$more])* $variant,)*
         }
@@ -44,9 +46,12 @@ macro_rules! named {
                 match self { $(Self::$variant => $name),* }
             }
 
-            /// The choice of that name.
+            /// The choice of that name, or of that older name.
             pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|choice| choice.name() == name)
+                match name {
+                    $($name $(| $older)? => Some(Self::$variant),)*
+                    _ => None,
+                }
             }
 
             /// What the choice means, in a few words.
@@ -57,7 +62,11 @@ macro_rules! named {
 
         impl $crate::settings::SettingValue for $type {
             fn kind() -> $crate::settings::Kind {
-                $crate::settings::Kind::Choice(&[$(($name, $help)),*])
+                $crate::settings::Kind::Choice(&[$($crate::settings::Choice {
+                    name: $name,
+                    help: $help,
+                    older: &[$($older)?],
+                }),*])
             }
 
             fn from_json(value: &$crate::serde_json::Value) -> Option<Self> {

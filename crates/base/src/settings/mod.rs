@@ -2,7 +2,7 @@
 //!
 //! [`settings!`](crate::settings!) declares such a struct. The command line, settings files, `run.json`, Python and the
 //! reference in `docs/settings.md` all read [`Settings::describe`], so a new field needs no other place. Values arrive as
-//! JSON through [`Settings::set`], which knows what each field expects and says so.
+//! JSON through [`Settings::set`], which checks the value and reports what is expected.
 //!
 //! Invariant: a name means one field, and the name is the same in every front end.
 
@@ -12,7 +12,7 @@ mod limits;
 mod value;
 
 pub use limits::Details;
-pub use value::{Kind, SettingValue};
+pub use value::{Choice, Kind, SettingValue};
 
 use serde_json::Value;
 
@@ -109,7 +109,7 @@ fn refused<T: SettingValue>(name: &str, value: &str, details: &Details) -> Error
     Error::config(format!("{}: expected {expected}{hint}", option_value(name, value)))
 }
 
-/// A value as one would type it.
+/// A value as on the command line.
 pub fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

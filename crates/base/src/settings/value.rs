@@ -14,8 +14,8 @@ pub enum Kind {
     Number,
     /// True or false.
     Flag,
-    /// One of several names, each with a few words of help.
-    Choice(&'static [(&'static str, &'static str)]),
+    /// One of several names.
+    Choice(&'static [Choice]),
     /// A list of whole numbers.
     Wholes,
     /// A list of this many numbers.
@@ -24,8 +24,19 @@ pub enum Kind {
     Names,
 }
 
+/// A name that a setting may have as its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The name.
+    pub name: &'static str,
+    /// What it means, in a few words.
+    pub help: &'static str,
+    /// Older names that are still accepted.
+    pub older: &'static [&'static str],
+}
+
 impl Kind {
-    /// Reads text as it is typed; text that does not fit stays text, which [`set`](super::Settings::set) refuses.
+    /// Reads text as on the command line; text that does not fit stays text, which [`set`](super::Settings::set) refuses.
     pub fn from_text(self, text: &str) -> Value {
         let typed = || Value::from(text);
         let list = |kind: Kind| text.split(',').map(|item| kind.from_text(item.trim())).collect();
@@ -55,7 +66,7 @@ impl Kind {
             Kind::Number => format!("a number{limits}"),
             Kind::Flag => "true or false".into(),
             Kind::Choice(choices) => {
-                let names: Vec<&str> = choices.iter().map(|choice| choice.0).collect();
+                let names: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
                 format!("one of {}", names.join(", "))
             }
             Kind::Wholes => format!("a list of whole numbers{limits}"),
@@ -81,7 +92,7 @@ pub trait SettingValue: Sized {
         Vec::new()
     }
 
-    /// As one would type it.
+    /// As on the command line.
     fn to_text(&self) -> String {
         text_of(&self.to_json())
     }

@@ -81,7 +81,7 @@ impl Method for Mne {
         self.check_limits()?;
         if self.joint && self.view_epochs == 0 {
             return Err(Error::config(format!(
-                "{} with {} trains nothing; the paper uses 20",
+                "{} with {} leaves nothing to train; the paper uses 20",
                 option_value("view_epochs", 0),
                 switch("joint")
             )));

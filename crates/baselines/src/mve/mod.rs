@@ -63,7 +63,7 @@ settings! {
         /// Whether the pull on a view is multiplied by its vote, which is the weight of the view in a node's common
         /// vector.
         by_votes: bool = false;
-        /// The share of a vector that each step subtracts, whatever the rate.
+        /// The share of a vector that each step subtracts, regardless of the learning rate.
         decay: f64 = 1e-4 => at_least(0.0).below(1.0).hint("the usual choice is 0.0001");
         /// The distribution of negative samples.
         noise: NoiseOf = NoiseOf::Pooled;
@@ -156,8 +156,8 @@ impl Method for Mve {
         Ok(found)
     }
 
-    fn learns_from_labels(&self) -> bool {
-        self.attention
+    fn label_setting(&self) -> Option<&'static str> {
+        self.attention.then_some("attention")
     }
 }
 

@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::TypedValueParser;
 use manyview::compare::{CompareSettings, Metapaths, Sweep};
 use manyview::evaluate::Cost;
 use manyview::{Method, Preset};
 
-use super::{NetworkArgs, choice, whole};
+use super::{NetworkArgs, named, named_except, whole};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each method embeds the network and is scored on the same splits. Single-view methods run on every view. One row \
-has the view that is best on the test nodes, which is not a possible choice in practice (marked *), and one the \
+has the view that is best on the test nodes, an oracle, not available in practice (marked *), and one the \
 view that is best in cross-validation on the training nodes. A method that fails gets a row with the reason.\n\n\
 Writes DIR/compare.json, .md, .tex and .html, and one folder per embedding. The same command continues an \
 interrupted comparison, and with more methods it computes the missing ones only.\n\n\
@@ -28,22 +27,22 @@ pub(crate) struct CompareArgs {
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) output: PathBuf,
     /// Methods (comma-separated) [default: all]
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods", value_parser = choice(Method::ALL.map(|it| (it.name(), it.help(), it))))]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods", value_parser = named::<Method>())]
     methods: Vec<Method>,
     /// Settings of all methods; paper takes hours
-    #[arg(long, value_name = "NAME", default_value = defaults().preset.name(), help_heading = "Methods", value_parser = choice([Preset::Default, Preset::Paper].map(|it| (it.name(), it.help(), it))))]
+    #[arg(long, value_name = "NAME", default_value = defaults().preset.name(), help_heading = "Methods", value_parser = named_except::<Preset>(&[Preset::Authors.name()]))]
     preset: Preset,
     /// Number of columns of each embedding
     #[arg(long, value_name = "N", default_value_t = defaults().dim, help_heading = "Methods", value_parser = whole)]
     dim: usize,
     /// Metapaths of metapath2vec
-    #[arg(long, value_name = "WHICH", default_value = defaults().metapaths.name(), help_heading = "Methods", value_parser = metapaths())]
+    #[arg(long, value_name = "WHICH", default_value = defaults().metapaths.name(), help_heading = "Methods", value_parser = named::<Metapaths>())]
     metapaths: Metapaths,
     /// Add mnmf without one of its parts: no consensus, no unique stages, equal weights, one stage, order swapped
     #[arg(long, help_heading = "Methods")]
     ablations: bool,
     /// Add mnmf over ranges of these settings (comma-separated)
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods", value_parser = sweeps())]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods", value_parser = named::<Sweep>())]
     sweep: Vec<Sweep>,
     /// Shares of the labeled nodes used for training (comma-separated)
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = joined(&defaults().train), help_heading = "Scores")]
@@ -96,14 +95,6 @@ fn defaults() -> CompareSettings {
 
 fn joined<T: ToString>(values: &[T]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-
-fn metapaths() -> impl TypedValueParser<Value = Metapaths> {
-    choice(Metapaths::ALL.map(|it| (it.name(), it.help(), it)))
-}
-
-fn sweeps() -> impl TypedValueParser<Value = Sweep> {
-    choice(Sweep::ALL.map(|it| (it.name(), it.help(), it)))
 }
 
 #[cfg(test)]

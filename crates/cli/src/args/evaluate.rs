@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use manyview::evaluate::metrics::Average;
 use manyview::evaluate::{ClassifySettings, ClusterSettings, Cost, LinkScore, LinkSettings};
 
-use super::{ModelArgs, NetworkArgs, choice, whole};
+use super::{ModelArgs, NetworkArgs, named, whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArgs {
@@ -81,7 +81,7 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = whole)]
     pub(crate) max_iter: usize,
     /// Average of the two entropies in the denominator of NMI and AMI
-    #[arg(long, value_name = "HOW", default_value = "arithmetic", value_parser = averages())]
+    #[arg(long, value_name = "HOW", default_value = "arithmetic", value_parser = named::<Average>())]
     pub(crate) average: Average,
     #[command(flatten)]
     pub(crate) prepare: PrepareArgs,
@@ -124,7 +124,7 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole)]
     pub(crate) repeats: usize,
     /// Score of a pair of nodes
-    #[arg(long, value_name = "HOW", default_value = "cosine", value_parser = scores())]
+    #[arg(long, value_name = "HOW", default_value = "cosine", value_parser = named::<LinkScore>())]
     pub(crate) score: LinkScore,
 }
 
@@ -212,22 +212,6 @@ impl LinksArgs {
 
 fn cost(text: &str) -> Result<Cost, String> {
     text.parse().map_err(|_| "expected a number above 0, or auto".to_owned())
-}
-
-fn averages() -> impl clap::builder::TypedValueParser<Value = Average> {
-    choice([
-        ("arithmetic", "arithmetic mean, as in scikit-learn", Average::Arithmetic),
-        ("geometric", "geometric mean", Average::Geometric),
-        ("min", "minimum", Average::Min),
-        ("max", "maximum", Average::Max),
-    ])
-}
-
-fn scores() -> impl clap::builder::TypedValueParser<Value = LinkScore> {
-    choice([
-        ("cosine", "cosine of the two vectors", LinkScore::Cosine),
-        ("dot", "inner product of the two vectors", LinkScore::Dot),
-    ])
 }
 
 #[cfg(test)]

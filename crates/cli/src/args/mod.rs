@@ -11,8 +11,9 @@ mod size;
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use manyview::settings::{Kind, SettingValue};
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
@@ -75,7 +76,7 @@ pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) output: EmbedOutputArgs,
     /// Also write the vectors in these formats (comma-separated)
-    #[arg(long, value_name = "FORMAT", value_delimiter = ',', value_parser = formats(), help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',', value_parser = named::<manyview::io::Format>(), help_heading = "Output")]
     pub(crate) format: Vec<manyview::io::Format>,
     /// Print the expected entries, memory, stages and time, and exit without writing anything
     #[arg(long, help_heading = "Output")]
@@ -198,7 +199,7 @@ pub(crate) struct CompletionArgs {
 #[command(after_help = "Example:  manyview methods mve")]
 pub(crate) struct MethodsArgs {
     /// Method whose settings to list
-    #[arg(value_name = "NAME", value_parser = methods())]
+    #[arg(value_name = "NAME", value_parser = named::<manyview::Method>())]
     pub(crate) method: Option<manyview::Method>,
     /// Print JSON
     #[arg(long)]
@@ -264,29 +265,19 @@ fn whole(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "expected a whole number")
 }
 
-/// Returns a parser for one of several names, each with its help.
-fn choice<T: Clone + Send + Sync + 'static>(
-    choices: impl IntoIterator<Item = (&'static str, &'static str, T)>,
+/// Returns a parser for the names of a type that the library declares with `named!`, each with its help.
+fn named<T: SettingValue + Clone + Send + Sync + 'static>() -> impl TypedValueParser<Value = T> {
+    named_except(&[])
+}
+
+/// As [`named`], without some of the names.
+fn named_except<T: SettingValue + Clone + Send + Sync + 'static>(
+    hidden: &[&str],
 ) -> impl TypedValueParser<Value = T> {
-    let choices: Vec<_> = choices.into_iter().collect();
-    let values = choices.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
-    PossibleValuesParser::new(values).map(move |name| {
-        let found = choices.iter().find(|choice| choice.0 == name);
-        found.expect("only names of choices are possible").2.clone()
-    })
-}
-
-fn methods() -> impl TypedValueParser<Value = manyview::Method> {
-    choice(manyview::Method::ALL.map(|method| (method.name(), method.help(), method)))
-}
-
-fn formats() -> impl TypedValueParser<Value = manyview::io::Format> {
-    use manyview::io::Format::{Csv, Tsv, Word2vec};
-    choice([
-        ("tsv", "tab-separated, with a header", Tsv),
-        ("csv", "comma-separated, with a header", Csv),
-        ("word2vec", "text format of word2vec, which gensim reads", Word2vec),
-    ])
+    let Kind::Choice(choices) = T::kind() else { unreachable!("the type has names") };
+    let shown = choices.iter().filter(|choice| !hidden.contains(&choice.name));
+    PossibleValuesParser::new(shown.map(settings::possible))
+        .map(|name| T::from_json(&name.into()).expect("only names of choices are possible"))
 }
 
 #[cfg(test)]

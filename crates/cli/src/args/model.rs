@@ -1,11 +1,11 @@
-//! The method and its settings. All are optional: what is not typed comes from the settings file, then from the preset.
+//! The method and its settings. All are optional: what is not given comes from the settings file, then from the preset.
 
 use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use manyview::{Error, Method, Model, Preset, Result, SettingsFile, describe, read_settings};
 
-use super::choice;
+use super::named;
 use super::settings::{Given, given_of_all, with_all_settings};
 
 const HEADING: &str = "Method";
@@ -47,12 +47,12 @@ impl ModelArgs {
 
 impl Args for ModelArgs {
     fn augment_args(command: Command) -> Command {
-        let methods = choice(Method::ALL.map(|method| (method.name(), method.help(), method)));
-        let presets = choice(Preset::ALL.map(|preset| (preset.name(), preset.help(), preset)));
-        let method =
-            Arg::new("method").value_parser(methods).value_name("NAME").help("Method [default: mnmf]");
+        let method = Arg::new("method")
+            .value_parser(named::<Method>())
+            .value_name("NAME")
+            .help("Method [default: mnmf]");
         let preset = Arg::new("preset")
-            .value_parser(presets)
+            .value_parser(named::<Preset>())
             .value_name("NAME")
             .help("Set of settings that belong together; single settings override it [default: default]");
         let file = Arg::new("settings").value_parser(value_parser!(PathBuf)).value_name("FILE").help(
@@ -124,6 +124,7 @@ mod tests {
         let dims = mnmf(&["--stage-dims", "8,4,4"]);
         assert_eq!((dims.stages, dims.dim, dims.stage_dims), (3, 16, Some(vec![8, 4, 4])));
         assert_eq!(mnmf(&["--normalise", "max"]), mnmf(&["--normalize", "max"]), "the older spelling");
+        assert_eq!(mnmf(&["--stop", "six-looks"]), mnmf(&["--stop", "six-checks"]), "the older name");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use manyview::Error;
 use manyview::io::{Delimiter, Directed, Header, ReadOptions, Source, ViewSource};
 use manyview::network::Duplicates;
 
-use super::choice;
+use super::named;
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Network")]
@@ -37,16 +37,16 @@ pub(crate) struct NetworkArgs {
     #[arg(long)]
     pub(crate) unweighted: bool,
     /// Field delimiter [default: inferred from the file]
-    #[arg(long, value_name = "NAME", value_parser = delimiters())]
+    #[arg(long, value_name = "NAME", value_parser = named::<Delimiter>())]
     pub(crate) delimiter: Option<Delimiter>,
     /// Whether the first line is a header [default: auto]
-    #[arg(long, value_name = "WHEN", value_parser = headers())]
+    #[arg(long, value_name = "WHEN", value_parser = named::<Header>())]
     pub(crate) header: Option<Header>,
     /// View whose edges are directed; `all` for every view (repeatable)
     #[arg(long, value_name = "VIEW")]
     pub(crate) directed: Vec<String>,
     /// Weight of a pair that occurs several times in a view [default: sum]
-    #[arg(long, value_name = "HOW", value_parser = duplicates())]
+    #[arg(long, value_name = "HOW", value_parser = named::<Duplicates>())]
     pub(crate) duplicates: Option<Duplicates>,
     /// File with one node id per line, which fixes the nodes and their order
     #[arg(long, value_name = "PATH")]
@@ -100,25 +100,4 @@ impl NetworkArgs {
             nodes: self.nodes.clone(),
         }
     }
-}
-
-fn delimiters() -> impl clap::builder::TypedValueParser<Value = Delimiter> {
-    choice([
-        ("tab", "tab", Delimiter::Tab),
-        ("comma", "comma; fields may be quoted", Delimiter::Comma),
-        ("semicolon", "semicolon; fields may be quoted", Delimiter::Semicolon),
-        ("space", "any number of blanks and tabs", Delimiter::Space),
-    ])
-}
-
-fn headers() -> impl clap::builder::TypedValueParser<Value = Header> {
-    choice([
-        ("auto", "inferred from the first two lines", Header::Auto),
-        ("yes", "it is a header", Header::Yes),
-        ("no", "it is an edge", Header::No),
-    ])
-}
-
-fn duplicates() -> impl clap::builder::TypedValueParser<Value = Duplicates> {
-    choice([("sum", "sum of the weights", Duplicates::Sum), ("max", "largest weight", Duplicates::Max)])
 }

@@ -6,7 +6,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use manyview::proximity;
-use manyview::settings::{Kind, Setting, Settings};
+use manyview::settings::{Choice, Kind, Setting, Settings};
 use manyview::{Method, Result, describe};
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ const OWN: &str = "Settings of mnmf";
 const RARE: &str = "Rarely used settings of mnmf (variants of the paper and of the published code)";
 pub(super) const OTHERS: &str = "Settings of other methods (see also manyview methods NAME)";
 
-/// Settings as typed: names and texts.
+/// Settings as given on the command line: names and texts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given(Vec<(&'static str, String)>);
 
@@ -89,8 +89,7 @@ fn with_setting(command: Command, setting: &Setting, help: String, heading: &'st
     }
     arg = match setting.kind {
         Kind::Choice(choices) => {
-            let values = choices.iter().map(|(name, help)| PossibleValue::new(*name).help(*help));
-            arg.value_parser(PossibleValuesParser::new(values)).value_name("NAME")
+            arg.value_parser(PossibleValuesParser::new(choices.iter().map(possible))).value_name("NAME")
         }
         Kind::Flag => arg.value_name("yes|no"),
         Kind::Whole => arg.value_name("N"),
@@ -105,6 +104,11 @@ fn with_setting(command: Command, setting: &Setting, help: String, heading: &'st
     let name = negated(setting.name);
     let negated = Arg::new(name.clone()).long(name.replace('_', "-")).action(ArgAction::SetTrue);
     command.arg(arg).arg(negated.hide(true).conflicts_with(setting.name))
+}
+
+/// A value of an option, with its help.
+pub(super) fn possible(choice: &Choice) -> PossibleValue {
+    PossibleValue::new(choice.name).help(choice.help).aliases(choice.older)
 }
 
 /// MNMF's flags are switches, as on every command line; those of other methods take yes or no, since some are on by default.

@@ -37,6 +37,8 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let job = Job {
         began,
         read_seconds,
+        directed: None,
+        duplicates: None,
         network: &network,
         model: &model,
         labels: None,

@@ -6,9 +6,10 @@ use std::time::Instant;
 use anyhow::{Result, anyhow, bail};
 use manyview::checkpoint::Checkpoints;
 use manyview::comm::{self, Comm};
-use manyview::io::Format;
+use manyview::io::{Directed, Format};
 use manyview::memory::peak_resident_bytes;
-use manyview::message::{option, switch};
+use manyview::message::switch;
+use manyview::network::Duplicates;
 use manyview::overlap::overlaps;
 use manyview::parallel::Pool;
 use manyview::result::{EMBEDDING, RankRecord, ResultFolder, RunMemory, RunRecord};
@@ -47,6 +48,8 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let job = Job {
         began,
         read_seconds,
+        directed: directed(args, &network),
+        duplicates: args.network.duplicates.filter(|&duplicates| duplicates != Duplicates::default()),
         network: &network,
         model: &model,
         labels: labels.as_ref(),
@@ -63,19 +66,12 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
 fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
     model.check()?;
     model.check_labels(args.labels.is_some())?;
-    let (name, can) = (model.method().name(), model.method().capabilities());
+    let name = model.method().name();
     if ranks.size() > 1 && args.network.uses_standard_input() {
         bail!(Error::config("standard input cannot be read by several ranks; put the edges into a file"));
     }
-    if ranks.size() > 1 && !can.ranks {
-        bail!(Error::config(format!("{name} runs in one process; start it without mpirun or srun")));
-    }
-    let kept = &args.checkpoint;
-    for (typed, option) in [(kept.resume, "resume"), (kept.keep_checkpoint, "keep_checkpoint")] {
-        if typed && !can.checkpoints {
-            bail!(Error::config(format!("{}: {name} has no checkpoints; leave it out", switch(option))));
-        }
-    }
+    let asks_for_checkpoints = args.checkpoint.resume || args.checkpoint.keep_checkpoint;
+    model.method().capabilities().check(name, ranks.size(), asks_for_checkpoints)?;
     if args.plan && !model.is_estimated() {
         bail!(Error::config(format!(
             "{}: the memory and time of {name} are not known in advance; leave it out",
@@ -89,21 +85,28 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
 fn read_views(args: &EmbedArgs, model: &Model, reporter: &mut Reporter) -> Result<(Network, f64)> {
     let (network, seconds) = read(&args.network, model.threads, reporter)?;
     let Some(name) = &args.view_only else { return Ok((network, seconds)) };
-    let names: Vec<&str> = network.views().iter().map(|view| view.name.as_str()).collect();
-    let Some(at) = names.iter().position(|known| known == name) else {
-        bail!(Error::config(format!(
-            "{}: there is no view {name:?}; the views are {}",
-            option("view_only"),
-            names.join(", ")
-        )));
-    };
-    Ok((network.only(at), seconds))
+    let view = network.view_index(name)?;
+    Ok((network.only(view), seconds))
+}
+
+/// The views that the command line calls directed, for the record; Python needs it to recognize the network.
+fn directed(args: &EmbedArgs, network: &Network) -> Option<Directed> {
+    match args.network.options().directed {
+        Directed::No => None,
+        Directed::Views(mut names) => {
+            names.retain(|name| network.view_index(name).is_ok());
+            (!names.is_empty()).then_some(Directed::Views(names))
+        }
+        all => Some(all),
+    }
 }
 
 /// Everything that an embedding needs.
 pub(super) struct Job<'a> {
     pub(super) began: Instant,
     pub(super) read_seconds: f64,
+    pub(super) directed: Option<Directed>,
+    pub(super) duplicates: Option<Duplicates>,
     pub(super) network: &'a Network,
     pub(super) model: &'a Model,
     pub(super) labels: Option<&'a Labels>,
@@ -176,6 +179,7 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     (record.seconds.read, record.seconds.write) = (job.read_seconds, write_seconds);
     record.seconds.total = job.began.elapsed().as_secs_f64();
     (record.rank_records, record.memory) = (&rank_records, memory);
+    (record.directed, record.duplicates) = (job.directed, job.duplicates);
     output.write_record(&record)?;
     if interrupt::go_on().is_break() {
         return Err(Error::Interrupted.into());

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use manyview::settings::{Kind, Setting};
+use manyview::settings::{Choice, Kind, Setting};
 use manyview::{Method, Model, Preset, describe};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -14,62 +14,62 @@ use crate::ui::print;
 pub(crate) fn run(args: &MethodsArgs) -> Result<()> {
     if args.json {
         let chosen = args.method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]);
-        let records: Vec<MethodRecord> = chosen.into_iter().map(MethodRecord::new).collect();
-        return print(serde_json::to_string_pretty(&records)? + "\n");
+        let entries: Vec<MethodEntry> = chosen.into_iter().map(MethodEntry::new).collect();
+        return print(serde_json::to_string_pretty(&entries)? + "\n");
     }
     print(args.method.map_or_else(list, settings))
 }
 
 /// A method in the output of `--json`.
 #[derive(Serialize)]
-struct MethodRecord {
+struct MethodEntry {
     name: &'static str,
     group: &'static str,
     help: &'static str,
-    settings: Vec<SettingRecord>,
+    settings: Vec<SettingEntry>,
     /// The settings of each preset that differ from the defaults.
     presets: Map<String, Value>,
 }
 
 #[derive(Serialize)]
-struct SettingRecord {
+struct SettingEntry {
     name: &'static str,
     help: String,
     expected: String,
     default: Value,
     default_text: String,
-    choices: Vec<ChoiceRecord>,
+    choices: Vec<ChoiceEntry>,
     rare: bool,
 }
 
 #[derive(Serialize)]
-struct ChoiceRecord {
+struct ChoiceEntry {
     name: &'static str,
     help: &'static str,
 }
 
-impl MethodRecord {
+impl MethodEntry {
     fn new(method: Method) -> Self {
-        let settings = describe(method).into_iter().map(SettingRecord::new).collect();
+        let settings = describe(method).into_iter().map(SettingEntry::new).collect();
         let presets = Preset::ALL.into_iter().filter_map(|preset| {
             let changed = changed(method, preset)?;
             let values = changed.into_iter().map(|setting| (setting.name.to_owned(), setting.default));
             Some((preset.name().to_owned(), values.collect()))
         });
         let (name, group, help) = (method.name(), method.group().name(), method.help());
-        MethodRecord { name, group, help, settings, presets: presets.collect() }
+        MethodEntry { name, group, help, settings, presets: presets.collect() }
     }
 }
 
-impl SettingRecord {
+impl SettingEntry {
     fn new(setting: Setting) -> Self {
         let choices = match setting.kind {
             Kind::Choice(choices) => {
-                choices.iter().map(|&(name, help)| ChoiceRecord { name, help }).collect()
+                choices.iter().map(|&Choice { name, help, .. }| ChoiceEntry { name, help }).collect()
             }
             _ => Vec::new(),
         };
-        SettingRecord {
+        SettingEntry {
             name: setting.name,
             expected: setting.expected(),
             default_text: setting.default_text(),
@@ -122,7 +122,7 @@ fn lines(setting: &Setting) -> String {
     };
     let mut text = format!("--{name}{default}\n    {}\n    {}\n", setting.help, setting.expected());
     if let Kind::Choice(choices) = setting.kind {
-        for (name, help) in choices {
+        for Choice { name, help, .. } in choices {
             let _ = writeln!(text, "      {name}: {help}");
         }
     }

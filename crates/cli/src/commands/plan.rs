@@ -115,12 +115,13 @@ fn stages(network: &Network, config: &Mnmf, time: &ExpectedTime) -> Result<Strin
         let columns = format!("{}-{}", stage.columns.start, stage.columns.end.saturating_sub(1));
         let split = match (stage.kind, &stage.split) {
             (Kind::Consensus, _) => "all views together".into(),
-            (Kind::Unique, Split::Residual) => "by the residual of each view".into(),
             (Kind::Unique, Split::Given(split)) => {
                 let names = network.views().iter().map(|view| &view.name);
                 let each = names.zip(split).map(|(name, columns)| format!("{name} {columns}"));
                 each.collect::<Vec<_>>().join(", ")
             }
+            // Known when the stage starts.
+            (Kind::Unique, _) => "by the residual of each view".into(),
         };
         let (number, kind, time) = (stage.number, stage.kind.name(), seconds(time.seconds));
         let _ = writeln!(text, "{number:>5}  {kind:<9}  {columns:>9}  {time:>8}  {split}");

@@ -8,6 +8,7 @@ use manyview::Progress;
 use manyview::io::{OutputFolder, write_npz_to};
 use manyview::parallel::Pool;
 use manyview::proximity::proximity_watched;
+use manyview::result::NODES;
 
 use super::read;
 use crate::args::ProximityArgs;
@@ -20,7 +21,7 @@ pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
     interrupt::watch_for_it()?;
     // The names of the other files are known only after the network is read; they are checked then.
     let folder = &args.output.output;
-    let mut output = OutputFolder::prepare(folder, &["nodes.txt"], args.output.force)?;
+    let mut output = OutputFolder::prepare(folder, &[NODES], args.output.force)?;
     interrupt::writes_to(output.traces());
     let mut reporter = Reporter::new(args.output.quiet);
     let (network, _) = read(&args.network, args.threads, &mut reporter)?;
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
         lines
             .push(format!("{}: {entries} ({density:.2}% of all pairs), {time}", folder.join(file).display()));
     }
-    output.write("nodes.txt", |writer| network.nodes().iter().try_for_each(|id| writeln!(writer, "{id}")))?;
+    output.write(NODES, |writer| network.nodes().iter().try_for_each(|id| writeln!(writer, "{id}")))?;
     output.commit()?;
     reporter.finish();
     if !reporter.is_quiet() {

@@ -96,6 +96,8 @@ fn threads_are_never_more_than_asked_for() {
         ("embed net -o b --dim 64 --max-iter 5", 1),
         ("embed net -o c --method deepwalk --walks 2 --dim 32", 2),
         ("embed net -o d --method netmf-sum --dim 32", 2),
+        ("embed net -o e --dim 64 --max-iter 5 --format tsv,csv", 2),
+        ("embed net --plan", 2),
         ("report z", 2),
         ("views net", 2),
         ("proximity net -o p", 2),

@@ -75,7 +75,7 @@ fn a_view_without_entries_gets_advice_that_works() {
     let place = Place::with_views();
     let words = [
         "view \"calls\" has an empty proximity matrix with --window 5 and --negative 5",
-        "times as often as by chance",
+        "times as often as expected by chance",
     ];
     for command in ["embed calls.tsv --dim 16 --stages 2", "proximity calls.tsv"] {
         let run = place.fails(&format!("{command} --negative 5 -o result"), 1, &words);
@@ -170,4 +170,20 @@ fn options_override_the_settings_file_and_the_file_its_preset() {
     place.write("s.toml", "dim = \n");
     place.fails("embed calls.tsv --settings s.toml -o c", 1, &["s.toml:1: not a settings file"]);
     place.fails("embed calls.tsv --settings none.toml -o c", 1, &["none.toml: no such file"]);
+}
+
+/// A run.json has all settings. They once all counted as typed: these lines were refused, or had no effect.
+#[test]
+fn options_override_what_an_earlier_run_derived() {
+    let place = Place::with_views();
+    place.done("embed calls.tsv mails.tsv --preset authors --negative 0.1 --dim 64 -q -o authors");
+    let again = "embed calls.tsv mails.tsv --settings authors/run.json -q";
+    place.done(&format!("{again} --stages 6 -o six"));
+    assert_eq!(place.json("six/run.json")["config"]["consensus_stages"], 3);
+    place.done(&format!("{again} --stage-dims 8,4 -o dims"));
+    let config = place.json("dims/run.json")["config"].clone();
+    assert_eq!((&config["dim"], &config["stages"]), (&12.into(), &2.into()));
+    place.done(&format!("{again} --solver mu -o mu"));
+    assert_eq!(place.json("mu/run.json")["config"]["unique_solver"], "mu");
+    place.fails(&format!("{again} --stage-dims 8,4 --dim 9 -o no"), 2, &["is not --dim 9; leave --dim out"]);
 }

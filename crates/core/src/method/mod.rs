@@ -35,15 +35,31 @@ pub struct Capabilities {
     pub ranks: bool,
     /// It keeps finished stages, so that an interrupted run can be resumed.
     pub checkpoints: bool,
-    /// It has stages whose time can be estimated.
-    pub plan: bool,
+    /// It works in stages, which it reports.
+    pub stages: bool,
 }
 
 impl Capabilities {
     /// Those of a method in stages.
-    pub const STAGED: Capabilities = Capabilities { ranks: true, checkpoints: true, plan: true };
+    pub const STAGED: Capabilities = Capabilities { ranks: true, checkpoints: true, stages: true };
     /// None of them.
-    pub const NONE: Capabilities = Capabilities { ranks: false, checkpoints: false, plan: false };
+    pub const NONE: Capabilities = Capabilities { ranks: false, checkpoints: false, stages: false };
+
+    /// Checks what a run of a method called `name` asks for.
+    ///
+    /// # Errors
+    /// [`Error::Config`] when it asks for more than the method can do.
+    pub fn check(self, name: &str, ranks: usize, checkpoints: bool) -> Result<()> {
+        if ranks > 1 && !self.ranks {
+            return Err(Error::config(format!(
+                "{name} runs in one process; start it without mpirun or srun, or use mnmf"
+            )));
+        }
+        if checkpoints && !self.checkpoints {
+            return Err(Error::config(format!("{name} does not support checkpoints")));
+        }
+        Ok(())
+    }
 }
 
 /// A method, with its settings.
@@ -62,8 +78,22 @@ pub trait Method: Settings + serde::Serialize {
         self.check_limits()
     }
 
-    /// Sets what follows from settings that were given over a preset, by name, and was not given itself.
-    fn complete(&mut self, _given: &[&str]) {}
+    /// Sets what follows from settings that were given over those `before`, by name, and was not given itself.
+    fn complete(&mut self, _before: &Self, _given: &[&str]) {}
+
+    /// Sets several settings by name, and what follows from them.
+    ///
+    /// # Errors
+    /// [`Error::Config`] when a value does not fit.
+    fn override_with(&mut self, given: &[(&str, &Value)]) -> Result<()> {
+        let before = self.clone();
+        for (name, value) in given {
+            self.set(name, value)?;
+        }
+        let names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+        self.complete(&before, &names);
+        Ok(())
+    }
 
     /// The same settings with everything that is left open filled in for this number of views.
     fn resolved(&self, _views: usize) -> Self {
@@ -85,9 +115,9 @@ pub trait Method: Settings + serde::Serialize {
         None
     }
 
-    /// Whether, as set, it learns from labels of training nodes.
-    fn learns_from_labels(&self) -> bool {
-        false
+    /// The setting because of which it learns from labels of training nodes, if it does.
+    fn label_setting(&self) -> Option<&'static str> {
+        None
     }
 }
 
@@ -120,7 +150,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// Embeds a network by a method called `name`; the observer hears of progress and may end the fit.
+/// Embeds a network by a method called `name`; the observer receives progress and can stop the fit.
 pub fn fit<M: Method>(
     method: &M,
     name: &str,
@@ -129,7 +159,7 @@ pub fn fit<M: Method>(
     observer: &mut Observer<'_>,
 ) -> Result<Fit> {
     method.check()?;
-    check_capabilities::<M>(name, options)?;
+    M::CAPABILITIES.check(name, options.comm.size(), options.checkpoints.is_some())?;
     let pool = Pool::new(options.threads)?;
     let began = Instant::now();
     let mut task = Task::new(network, method.dim(), options.seed, &pool, options.labels, observer);
@@ -168,18 +198,6 @@ fn settings_json<M: Method>(method: &M, options: &Options<'_>) -> Value {
     settings
 }
 
-fn check_capabilities<M: Method>(name: &str, options: &Options<'_>) -> Result<()> {
-    if options.comm.size() > 1 && !M::CAPABILITIES.ranks {
-        return Err(Error::config(format!(
-            "{name} runs in one process; start it without mpirun or srun, or use mnmf"
-        )));
-    }
-    if options.checkpoints.is_some() && !M::CAPABILITIES.checkpoints {
-        return Err(Error::config(format!("{name} keeps no checkpoints; only mnmf does")));
-    }
-    Ok(())
-}
-
 /// Extreme settings can drive numbers to infinity, or all of them to zero.
 fn check_vectors(name: &str, has_rate: bool, found: &mut Found) -> Result<()> {
     if found.vectors.iter().any(|x| !x.is_finite()) {
@@ -191,7 +209,7 @@ fn check_vectors(name: &str, has_rate: bool, found: &mut Found) -> Result<()> {
         return Err(Error::config(format!("the run of {name} diverged; {advice}")));
     }
     if found.vectors.iter().all(|&x| x == 0.0) {
-        let message = format!("all vectors of {name} are zero: with these settings it found nothing");
+        let message = format!("all vectors of {name} are zero; try settings closer to the defaults");
         found.warnings.push(Warning::new(WarningKind::Zero, message));
     }
     Ok(())

@@ -46,6 +46,7 @@ pub struct Fit {
 
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stop {
     /// Every factorization converged.
     Converged,
@@ -140,6 +141,6 @@ pub struct OwnWork {
     pub proximity: f64,
     /// Wall time of its passes over residuals, without communication.
     pub pass: f64,
-    /// What it said to other ranks.
+    /// Communication with other ranks.
     pub traffic: Traffic,
 }

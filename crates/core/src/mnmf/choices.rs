@@ -4,7 +4,6 @@ use manyview_base::named;
 
 named! {
     /// The kind of consensus stage.
-    #[non_exhaustive]
     pub enum Consensus {
         /// One U and one V for the sum of the residuals; views differ by a scale.
         Pooled = "pooled", "factorize the sum of the views, so that evidence adds up where each view is sparse";
@@ -14,7 +13,6 @@ named! {
 
 named! {
     /// How the columns of a unique stage are divided among the views.
-    #[non_exhaustive]
     pub enum Share {
         Residual = "residual", "in proportion to the norm of the residual of each view";
         Equal = "equal", "the same number for each view, as in the paper";
@@ -23,7 +21,6 @@ named! {
 
 named! {
     /// How views of different sizes are made comparable.
-    #[non_exhaustive]
     pub enum Normalize {
         Residual = "residual", "measure the error of each view relative to its residual";
         None = "none", "do not scale errors, as in the paper, so that large views dominate";
@@ -33,7 +30,6 @@ named! {
 
 named! {
     /// The scale of the columns of the embedding: a pair of factors is only defined up to a diagonal matrix.
-    #[non_exhaustive]
     pub enum Scale {
         /// The norm of a column of U is the root mean square of the norms of the rows of the V_k.
         Balanced = "balanced", "each column has the norm of its counterpart in V, so that distances are meaningful";
@@ -43,7 +39,6 @@ named! {
 
 named! {
     /// How factors are initialized.
-    #[non_exhaustive]
     pub enum Init {
         Scaled = "scaled", "random, scaled so that the initial product has the mean of the data";
         Uniform = "uniform", "uniform between 0 and 0.02, as in the paper";
@@ -53,7 +48,6 @@ named! {
 
 named! {
     /// How the columns are divided among the stages.
-    #[non_exhaustive]
     pub enum ColumnLayout {
         Even = "even", "the same number of columns for each stage, as in the paper";
         Code = "code", "a quarter of the columns for consensus stages, rounded down, as in the published code";

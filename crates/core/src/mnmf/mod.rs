@@ -30,8 +30,8 @@ settings! {
         consensus: Consensus = Consensus::Pooled;
         /// How the columns of a unique stage are divided among the views.
         share: Share = Share::Residual;
-        /// The exponent of the view weights in shared consensus stages: near 1 the best-fitting view dominates, from 5 on
-        /// little changes, below 1 badly fitting views gain.
+        /// The exponent of the view weights in shared consensus stages: near 1 the best-fitting view dominates, above 5
+        /// it has little effect; below 1, poorly fitting views get more weight.
         gamma: f64 = 5.0 => above(0.0).hint("use 5, or a value near 0 such as 0.01 to weight all views equally");
         /// How views of different sizes are made comparable; `residual` affects shared consensus stages, `max` all stages.
         normalize: Normalize = Normalize::Residual => alias("normalise");
@@ -39,7 +39,8 @@ settings! {
         solver: Solver = Solver::Hals;
         /// The maximum number of iterations per stage.
         max_iter: usize = 200 => at_least(1.0).hint("the usual choice is 200");
-        /// The tolerance: a stage has converged when an iteration lowers its objective by less than this share of it.
+        /// The tolerance: a stage has converged when an iteration reduces the objective by less than this
+        /// fraction.
         tol: f64 = 1e-4 => at_least(0.0).hint("the usual choice is 0.0001");
         /// The scale of the columns of the embedding.
         scale: Scale = Scale::Balanced;
@@ -92,7 +93,7 @@ impl Mnmf {
                 unique_solver: Some(Solver::Hals),
                 max_iter: 100,
                 unique_max_iter: Some(50),
-                stop: StopRule::SixLooks,
+                stop: StopRule::SixChecks,
                 init: Init::Nmf,
                 epsilon: 1e-10,
                 scale: Scale::Raw,
@@ -106,8 +107,9 @@ impl Mnmf {
         }
     }
 
-    /// Settings that follow from those which were given over a preset, by name, and were not given themselves.
-    pub(crate) fn complete(&mut self, given: &[&str]) {
+    /// Settings that follow from those which were given over a preset or an earlier run, by name, and were not given
+    /// themselves.
+    pub(crate) fn complete(&mut self, before: &Self, given: &[&str]) {
         let follows = |name: &str, from: &str| given.contains(&from) && !given.contains(&name);
         if let Some(dims) = self.stage_dims.as_ref().filter(|_| given.contains(&"stage_dims")) {
             let (stages, dim) = (dims.len(), dims.iter().sum());
@@ -120,8 +122,9 @@ impl Mnmf {
             if !given.contains(&"consensus_stages") {
                 self.consensus_stages = None;
             }
-        } else if follows("consensus_stages", "stages") && self.consensus_stages.is_some() {
-            // Only the preset of the published code gives a number, which has as many consensus stages as unique ones.
+        } else if follows("consensus_stages", "stages") && before.consensus_stages == Some(before.stages / 2)
+        {
+            // The published code has as many consensus stages as unique ones. Any other number was chosen by the user.
             self.consensus_stages = Some(self.stages / 2);
         }
         // A solver that is given is meant for all stages, also where the preset has another one for unique stages.

@@ -34,6 +34,7 @@ pub struct Stage {
 
 /// How the columns of a unique stage are divided among the views.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Split {
     /// When the stage starts, by the residual of each view at that time.
     Residual,

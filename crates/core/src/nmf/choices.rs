@@ -5,7 +5,7 @@ use manyview_base::named;
 named! {
     /// The update rule of the factors.
     pub enum Solver {
-        Hals = "hals", "coordinate descent; 10 to 20 iterations reach what mu reaches in 50 to 100";
+        Hals = "hals", "coordinate descent; needs 10 to 20 iterations where mu needs 50 to 100";
         Mu = "mu", "the multiplicative updates of the paper";
     }
 }
@@ -16,6 +16,6 @@ named! {
         Decrease = "decrease", "one iteration decreases the objective by less than tol";
         /// It differs from its description: the cost is checked in iterations 1, 10, 20, ..., and the stage ends when it has
         /// *not increased* in six consecutive checks, independent of `tol`.
-        SixLooks = "six-looks", "the rule of the published code: 60 iterations unless the cost increases";
+        SixChecks = "six-checks" | "six-looks", "the rule of the published code: 60 iterations unless the cost increases";
     }
 }

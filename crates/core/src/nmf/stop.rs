@@ -36,7 +36,7 @@ impl Convergence {
     ) -> bool {
         match self.rule {
             StopRule::Decrease => self.fell_too_little(log_objective, errors),
-            StopRule::SixLooks => self.was_quiet(iteration, weights, errors, nodes),
+            StopRule::SixChecks => self.was_quiet(iteration, weights, errors, nodes),
         }
     }
 

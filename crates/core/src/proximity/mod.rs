@@ -1,7 +1,7 @@
 //! The proximity matrix of a view, which is factorized.
 //!
 //! `X = vol / (b T) * (P + P^2 + ... + P^T) D^-1` with `P = D^-1 A`, and `M = log(max(X, 1))`: DeepWalk's matrix for a
-//! window of T steps and b negative samples. Only pairs that meet more than b times as often as by chance remain, so M
+//! window of T steps and b negative samples. Only pairs that co-occur more than b times as often as expected by chance remain, so M
 //! is sparse although X is not.
 //!
 //! Sixteen rows are computed together, dense, and immediately reduced to their sparse form (`walk`), so there is never
@@ -144,14 +144,14 @@ pub fn nothing_survives(view: &View, settings: Settings, largest: f64) -> Error 
             .into()
     } else if window > 1 {
         let smallest = format!("{} and {}", option_value("window", 1), option_value("negative", 1));
-        format!("all its pairs meet as often as by chance; try {smallest}, or remove the view")
+        format!("all its pairs co-occur as often as expected by chance; try {smallest}, or remove the view")
     } else {
-        "all its pairs meet as often as by chance; remove the view".into()
+        "all its pairs co-occur as often as expected by chance; remove the view".into()
     };
     let (window, limit) = (option_value("window", window), option_value("negative", negative));
     Error::network(format!(
-        "view \"{name}\" has an empty proximity matrix with {window} and {limit}: no pair of nodes meets more than \
-         {negative} times as often as by chance (maximum: {largest:.3} times); {advice}"
+        "view \"{name}\" has an empty proximity matrix with {window} and {limit}: no pair of nodes co-occurs more \
+         than {negative} times as often as expected by chance (maximum: {largest:.3} times); {advice}"
     ))
 }
 

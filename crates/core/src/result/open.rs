@@ -120,9 +120,9 @@ impl SavedResult {
                 )));
             }
         }
-        let run = read_run(files, &folder.join("run.json"))?;
-        let nodes = read_ids(files, &folder.join("nodes.txt"))?;
-        let NpyMatrix { rows, dim, values } = read_npy_from(files, &folder.join("embedding.npy"))?;
+        let run = read_run(files, &folder.join(RUN))?;
+        let nodes = read_ids(files, &folder.join(NODES))?;
+        let NpyMatrix { rows, dim, values } = read_npy_from(files, &folder.join(EMBEDDING))?;
         let apart = |what: String| {
             Error::network(format!(
                 "{place}: the files do not belong together: {what}; use all three files of one run of manyview embed"
@@ -140,7 +140,7 @@ impl SavedResult {
             let (id, column, value) = (nodes.id(at / dim), at % dim, values[at]);
             return Err(Error::network(format!(
                 "{}: the vector of node {id:?} is not finite: column {column} is {value}; run manyview embed again",
-                folder.join("embedding.npy").display()
+                folder.join(EMBEDDING).display()
             )));
         }
         let staged = run.stages.iter().map(|stage| {

@@ -11,6 +11,8 @@ use manyview_base::linalg::kernels::uses_wide_vectors;
 use manyview_base::memory::peak_resident_bytes;
 use manyview_base::message::Warning;
 use manyview_data::embedding::Part;
+use manyview_data::io::Directed;
+use manyview_data::network::Duplicates;
 use manyview_data::overlap::Overlap;
 
 /// Everything about a run but its vectors. Field names are a contract; see `docs/formats.md`.
@@ -23,6 +25,12 @@ pub struct RunRecord<'a> {
     config: &'a Value,
     settings: &'a Value,
     network: NetworkRecord<'a>,
+    /// The views that were read as directed, unless their files say so themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directed: Option<Directed>,
+    /// How several edges between the same two nodes were merged, if not by the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<Duplicates>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stages: &'a [StageRecord],
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -50,7 +58,7 @@ pub struct RunMemory {
     pub phases: RunPeaks,
 }
 
-/// The most memory the process had held at once when a phase ended; `None` where the system does not tell.
+/// The most memory the process had held at once when a phase ended; `None` if the system does not report it.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct RunPeaks {
     /// Reading the network.
@@ -189,6 +197,8 @@ impl<'a> RunRecord<'a> {
                 views: &fit.views,
                 overlap: &fit.overlap,
             },
+            directed: None,
+            duplicates: None,
             stages: &fit.stages,
             parts: parts.iter().map(part).collect(),
             warnings: &fit.warnings,

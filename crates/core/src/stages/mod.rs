@@ -62,8 +62,8 @@ impl Method for Mnmf {
         Mnmf::check(self)
     }
 
-    fn complete(&mut self, given: &[&str]) {
-        Mnmf::complete(self, given);
+    fn complete(&mut self, before: &Self, given: &[&str]) {
+        Mnmf::complete(self, before, given);
     }
 
     fn resolved(&self, views: usize) -> Self {

@@ -1,4 +1,4 @@
-//! Runs that are broken off and taken up again.
+//! Runs that are interrupted and resumed.
 
 use std::fs;
 use std::ops::ControlFlow;

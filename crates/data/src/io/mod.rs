@@ -16,6 +16,6 @@ pub use npy::{NpyMatrix, read_npy, read_npy_from, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
 pub use read::{
     Delimiter, Directed, Header, ReadNetwork, ReadObserver, ReadOptions, Reading, Source, ViewSource,
-    read_labels, read_labels_from, read_network, read_network_from, read_node_file, read_node_file_from,
+    read_labels, read_labels_from, read_network, read_network_from, read_node_file_from,
 };
 pub use vectors::{Format, write_vectors};

@@ -11,35 +11,27 @@ use super::write_atomic;
 use crate::network::Nodes;
 use manyview_base::error::{Error, Result};
 use manyview_base::message::option_value;
+use manyview_base::named;
 use manyview_base::parallel::Pool;
 
 /// The number of values in a block of rows that one thread formats: some hundred kilobytes of text.
 const BLOCK: usize = 1 << 14;
 
-/// The text format of an embedding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// Separated by tabs, without quotes. The header is `node`, `0`, `1`, ..., so that `pandas.read_csv(file,
-    /// sep="\t", index_col="node")` reads it.
-    Tsv,
-    /// Separated by commas, with quotes around ids that need them, and with the same header.
-    Csv,
-    /// The text format of word2vec, as read by gensim: the numbers of nodes and of columns in the first line, then an
-    /// id and its numbers per line, separated by spaces.
-    Word2vec,
+named! {
+    /// The text format of an embedding.
+    pub enum Format {
+        /// The header is `node`, `0`, `1`, ..., so that `pandas.read_csv(file, sep="\t", index_col="node")` reads it.
+        /// There are no quotes.
+        Tsv = "tsv", "tab-separated, with a header";
+        /// Ids that need them have quotes.
+        Csv = "csv", "comma-separated, with a header";
+        /// The numbers of nodes and of columns in the first line, then an id and its numbers per line, separated by
+        /// spaces.
+        Word2vec = "word2vec", "text format of word2vec, which gensim reads";
+    }
 }
 
 impl Format {
-    /// Returns the name in options and settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Tsv => "tsv",
-            Format::Csv => "csv",
-            Format::Word2vec => "word2vec",
-        }
-    }
-
     /// Returns the default name of the file.
     pub fn file_name(self) -> &'static str {
         match self {

@@ -24,7 +24,7 @@ pub enum NodeError {
     #[error("node id {0:?} is not UTF-8; convert the text, for example with iconv -f latin1 -t utf-8")]
     NotUtf8(String),
     /// The set of nodes is fixed and this id is not in it.
-    #[error("node {0:?} is not in the given set of nodes; add it there, or do not fix the set")]
+    #[error("node {0:?} is not in the given set of nodes; add it there, or omit the node file")]
     Unknown(String),
     /// The id has more than 4 GB.
     #[error("a node id has more than 4 GB; check the delimiter")]

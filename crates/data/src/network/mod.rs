@@ -10,6 +10,7 @@ mod lookup;
 
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Csr;
+use manyview_base::named;
 use manyview_base::random::{mix_words, text_key};
 
 pub use builder::NetworkBuilder;
@@ -149,15 +150,12 @@ impl View {
     }
 }
 
-/// How to merge several edges between the same two nodes of a view.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Duplicates {
-    /// Add the weights.
-    #[default]
-    Sum,
-    /// Keep the largest weight.
-    Max,
+named! {
+    /// How to merge several edges between the same two nodes of a view.
+    pub enum Duplicates {
+        Sum = "sum", "sum of the weights";
+        Max = "max", "largest weight";
+    }
 }
 
 /// A network with several kinds of edges over one set of nodes.

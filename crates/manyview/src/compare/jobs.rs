@@ -67,7 +67,7 @@ impl Display for Section {
         match self {
             Section::Method(group) => formatter.write_str(group.name()),
             Section::Ours => formatter.write_str("ours"),
-            Section::Ablations => formatter.write_str("mnmf without its parts"),
+            Section::Ablations => formatter.write_str("ablations of mnmf"),
             Section::Sweep(sweep) => write!(formatter, "mnmf over {}", words(*sweep)),
         }
     }
@@ -313,7 +313,7 @@ mod tests {
         let sections = [
             (Section::Method(Group::Multi), "multi-view"),
             (Section::Ours, "ours"),
-            (Section::Ablations, "mnmf without its parts"),
+            (Section::Ablations, "ablations of mnmf"),
             (Section::Sweep(Sweep::ConsensusStages), "mnmf over consensus stages"),
         ];
         for (section, title) in sections {

@@ -101,7 +101,6 @@ fn distinct<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
 
 named! {
     /// Which metapaths metapath2vec runs on.
-    #[non_exhaustive]
     pub enum Metapaths {
         Some = "some", "every pair of views, and all views in order";
         All = "all", "every subset of the views in every order, up to rotation and reflection";
@@ -110,7 +109,6 @@ named! {
 
 named! {
     /// A setting of MNMF that is varied.
-    #[non_exhaustive]
     pub enum Sweep {
         Dim = "dim", "number of columns";
         Gamma = "gamma", "exponent of the view weights, with shared consensus stages";

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use manyview_base::error::{Error, Result};
 use manyview_base::message::option;
-use manyview_base::parallel::Pool;
+use manyview_base::parallel::{MOST_THREADS, Pool};
 use manyview_base::settings;
 use manyview_base::settings::{Setting, Settings};
 use manyview_core::checkpoint::Checkpoints;
@@ -32,7 +32,7 @@ settings! {
         /// The random seed.
         seed: u64 = 0 => at_least(0.0);
         /// The number of threads; does not affect the result.
-        threads: Option<usize> = None => at_least(1.0).at_most(4096.0).absent("all cores");
+        threads: Option<usize> = None => at_least(1.0).at_most(MOST_THREADS as f64).absent("all cores");
     }
 }
 
@@ -94,27 +94,55 @@ impl Model {
     /// [`Error::Config`] when the method has no such setting, or a value does not fit.
     pub fn with_settings(method: Method, preset: Preset, given: &Map<String, Value>) -> Result<Self> {
         let mut model = Model::new(method, preset)?;
-        let known = model.describe();
-        let mut names = Vec::new();
-        for (given, value) in given {
-            let found =
-                known.iter().find(|setting| setting.name == given || setting.details.alias == Some(given));
-            let Some(setting) = found else { return Err(model.unknown(given, &known)) };
-            model.set(setting.name, value)?;
-            names.push(setting.name);
-        }
-        model.settings.complete(&names);
+        model.override_with(given)?;
         Ok(model)
     }
 
-    fn set(&mut self, name: &str, value: &Value) -> Result<()> {
-        let mut common = Common { seed: self.seed, threads: self.threads };
-        if common.set(name, value)? {
-            (self.seed, self.threads) = (common.seed, common.threads);
-        } else {
+    /// Sets settings by name, and those that follow from them: with `stage_dims`, also `stages` and `dim`.
+    ///
+    /// # Errors
+    /// As [`with_settings`](Model::with_settings).
+    pub fn override_with(&mut self, given: &Map<String, Value>) -> Result<()> {
+        let named = self.named(given)?;
+        let own = self.set_common(&named)?;
+        self.settings.override_with(&own)
+    }
+
+    /// Sets settings by name and nothing else: those of an earlier run, which are complete.
+    fn restore(&mut self, values: &Map<String, Value>) -> Result<()> {
+        let named = self.named(values)?;
+        for (name, value) in self.set_common(&named)? {
             self.settings.set(name, value)?;
         }
         Ok(())
+    }
+
+    /// The values with the names that the settings have now.
+    fn named<'v>(&self, values: &'v Map<String, Value>) -> Result<Vec<(&'static str, &'v Value)>> {
+        let known = self.describe();
+        let find = |(given, value): (&String, &'v Value)| {
+            let is_meant =
+                |setting: &&Setting| setting.name == given || setting.details.alias == Some(given.as_str());
+            let setting = known.iter().find(is_meant).ok_or_else(|| self.unknown(given, &known))?;
+            Ok((setting.name, value))
+        };
+        values.iter().map(find).collect()
+    }
+
+    /// Sets seed and threads; returns the settings of the method.
+    fn set_common<'v>(
+        &mut self,
+        values: &[(&'static str, &'v Value)],
+    ) -> Result<Vec<(&'static str, &'v Value)>> {
+        let mut common = Common { seed: self.seed, threads: self.threads };
+        let mut own = Vec::new();
+        for &(name, value) in values {
+            if !common.set(name, value)? {
+                own.push((name, value));
+            }
+        }
+        (self.seed, self.threads) = (common.seed, common.threads);
+        Ok(own)
     }
 
     fn unknown(&self, given: &str, known: &[Setting]) -> Error {
@@ -160,22 +188,22 @@ impl Model {
         self.settings.check()
     }
 
-    /// Whether, as set, it learns from labels of training nodes.
+    /// Whether it learns from labels of training nodes with these settings.
     pub fn learns_from_labels(&self) -> bool {
-        self.settings.learns_from_labels()
+        self.settings.label_setting().is_some()
     }
 
-    /// Refuses labels that the method, as set, does not use, and asks for those that it needs.
+    /// Refuses labels that the method does not use with these settings, and asks for those that it needs.
     pub fn check_labels(&self, given: bool) -> Result<()> {
         let name = self.method().name();
-        match (given, self.learns_from_labels()) {
-            (true, false) => Err(Error::config(format!(
-                "{}: {name}, as set, does not use labels; leave it out",
+        match (given, self.settings.label_setting()) {
+            (true, None) => Err(Error::config(format!(
+                "{}: {name} does not use labels with these settings; remove it",
                 option("labels")
             ))),
-            (false, true) => Err(Error::config(format!(
+            (false, Some(setting)) => Err(Error::config(format!(
                 "{name} with {} needs labels of training nodes: give {}",
-                option("attention"),
+                option(setting),
                 option("labels")
             ))),
             _ => Ok(()),
@@ -187,7 +215,7 @@ impl Model {
         self.fit_with(network, &FitOptions::default(), &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Embeds a network with labels, ranks or checkpoints; the observer hears of progress and may end the fit.
+    /// Embeds a network with labels, ranks or checkpoints; the observer receives progress and can stop the fit.
     ///
     /// # Errors
     /// [`Error::Interrupted`] when the observer breaks; [`Error::Config`] when the method lacks a capability that the

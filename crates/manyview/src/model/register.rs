@@ -20,7 +20,6 @@ macro_rules! register {
     ($($variant:ident = $name:literal, $group:ident, $help:literal;)*) => {
         named! {
             /// A method by name; its settings are the struct of that name.
-            #[non_exhaustive]
             pub enum Method {
                 $($variant = $name, $help;)*
             }
@@ -98,7 +97,7 @@ register! {
     MultiNmf = "multinmf", Multi, "a factorization of each view, pulled toward a consensus of all views";
     TuckEr = "tucker", Multi, "a Tucker decomposition of the views as one tensor, trained as a neural network";
     MtneC = "mtne-c", Multi, "(reconstructed) shared and view-specific columns, scored together on edges";
-    Mve = "mve", Multi, "vectors of each view that vote for a common one, with attention if labels are given";
+    Mve = "mve", Multi, "combines the vectors of all views by weights, with attention if labels are given";
     NetMfSum = "netmf-sum", Plain, "singular vectors of the sum of the views' proximity matrices";
     NetMfConcat = "netmf-concat", Plain, "netmf of each view, concatenated: dim columns in total";
 }
@@ -117,8 +116,8 @@ impl MethodSettings {
         dispatch!(self, settings => settings.set(name, value))
     }
 
-    pub(super) fn complete(&mut self, given: &[&str]) {
-        dispatch!(self, settings => method::Method::complete(settings, given));
+    pub(super) fn override_with(&mut self, given: &[(&str, &Value)]) -> Result<()> {
+        dispatch!(self, settings => settings.override_with(given))
     }
 
     pub(super) fn check(&self) -> Result<()> {
@@ -129,8 +128,8 @@ impl MethodSettings {
         dispatch!(self, settings => settings.memory_like(views))
     }
 
-    pub(super) fn learns_from_labels(&self) -> bool {
-        dispatch!(self, settings => settings.learns_from_labels())
+    pub(super) fn label_setting(&self) -> Option<&'static str> {
+        dispatch!(self, settings => settings.label_setting())
     }
 
     /// The number of columns that was asked for (per view, in methods of a single view and in `nmf-con`).

@@ -25,6 +25,8 @@ pub struct SettingsFile {
     pub preset: Option<Preset>,
     /// Settings by name.
     pub settings: Map<String, Value>,
+    /// Whether it is a `run.json`, which has all settings, also those that nobody gave.
+    pub of_run: bool,
 }
 
 impl SettingsFile {
@@ -37,6 +39,13 @@ impl SettingsFile {
     ) -> Result<Model> {
         let method = method.or(self.method).unwrap_or(Method::DEFAULT);
         let preset = preset.or(self.preset).unwrap_or_default();
+        if self.of_run {
+            // If all settings of a run counted as given, an option could not change those that follow from it.
+            let mut model = Model::new(method, preset)?;
+            model.restore(&self.settings)?;
+            model.override_with(given)?;
+            return Ok(model);
+        }
         let mut all = self.settings.clone();
         all.extend(given.clone());
         Model::with_settings(method, preset, &all)
@@ -62,7 +71,7 @@ pub fn read_settings_from(files: &dyn Files, path: &Path) -> Result<SettingsFile
     let mut values = if json { from_run(&text, &place)? } else { from_toml(&text, &place)? };
     let method = named(&mut values, "method", &place, Method::from_name, &Method::ALL.map(Method::name))?;
     let preset = named(&mut values, "preset", &place, Preset::from_name, &Preset::ALL.map(Preset::name))?;
-    Ok(SettingsFile { method, preset, settings: values })
+    Ok(SettingsFile { method, preset, settings: values, of_run: json })
 }
 
 fn from_toml(text: &str, place: &str) -> Result<Map<String, Value>> {

@@ -45,6 +45,37 @@ fn stage_dims_set_stages_and_dim() {
     assert!(settings.plan(2).is_err(), "a dim that contradicts is refused, not ignored");
 }
 
+/// A run.json has all settings. They once all counted as given, and rules between settings stopped working.
+#[test]
+fn options_over_an_earlier_run_change_what_follows_from_them() {
+    let over = |run: &Model, given: Value| {
+        let file =
+            SettingsFile { method: Some(Method::Mnmf), preset: None, settings: run.to_json(), of_run: true };
+        let Value::Object(given) = given else { panic!("an object") };
+        let MethodSettings::Mnmf(settings) = file.model(None, None, &given).unwrap().settings else {
+            panic!("the run was one of mnmf")
+        };
+        settings
+    };
+    let authors = Model::new(Method::Mnmf, Preset::Authors).unwrap();
+    let six = over(&authors, json!({"stages": 6}));
+    assert_eq!((six.stages, six.consensus_stages), (6, Some(3)));
+    assert_eq!(over(&authors, json!({"solver": "mu"})).unique_solver, None);
+    assert_eq!(over(&authors, json!({"max_iter": 7})).unique_max_iter, None);
+    let default = Model::default();
+    let dims = over(&default, json!({"stage_dims": [8, 4]}));
+    assert_eq!((dims.stages, dims.dim), (2, 12));
+    let chosen = model(Method::Mnmf, Preset::Default, json!({"consensus_stages": 1})).unwrap();
+    assert_eq!(
+        over(&chosen, json!({"stages": 6})).consensus_stages,
+        Some(1),
+        "a number that was chosen stays"
+    );
+    let dims =
+        model(Method::Mnmf, Preset::Default, json!({"stage_dims": [8, 4], "consensus_stages": 2})).unwrap();
+    assert_eq!(over(&dims, json!({})).consensus_stages, Some(2), "nothing given changes nothing");
+}
+
 #[test]
 fn seed_and_threads_belong_to_every_method() {
     for method in Method::ALL {
@@ -76,6 +107,14 @@ fn older_spellings_are_still_accepted() {
     assert_eq!(
         mnmf(Preset::Default, json!({"normalise": "max"})),
         mnmf(Preset::Default, json!({"normalize": "max"}))
+    );
+    assert_eq!(
+        mnmf(Preset::Default, json!({"stop": "six-looks"})),
+        mnmf(Preset::Default, json!({"stop": "six-checks"}))
+    );
+    assert_eq!(
+        model(Method::MtneC, Preset::Default, json!({"give": "mean"})).unwrap(),
+        model(Method::MtneC, Preset::Default, json!({"columns": "mean"})).unwrap()
     );
 }
 

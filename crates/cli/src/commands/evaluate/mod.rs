@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::Result;
 use manyview::Embedding;
 use manyview::evaluate::{EvaluationRecord, Labels, Step};
-use manyview::result::ResultFolder;
+use manyview::result::{EMBEDDING, NODES, RUN, ResultFolder};
 
 use super::{command_line, tell_unknown, tell_unlabeled};
 use crate::args::{EvaluateArgs, EvaluateTask, VectorArgs};
@@ -74,7 +74,7 @@ fn show<T: serde::Serialize>(
 fn check_writable(file: Option<&Path>, input: &VectorArgs) -> Result<()> {
     let Some(file) = file else { return Ok(()) };
     let same = |path: &Path| matches!((path.canonicalize(), file.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    let vectors = ["embedding.npy", "nodes.txt", "run.json"].map(|name| input.folder.join(name));
+    let vectors = [EMBEDDING, NODES, RUN].map(|name| input.folder.join(name));
     if vectors.iter().chain([&input.folder, &input.labels]).any(|path| same(path)) && file.is_file() {
         anyhow::bail!(
             "{}: this file is an input and is not overwritten; choose another name",

@@ -6,14 +6,14 @@ const PALETTE = {
   dark: ["#6aa9ec", "#f5b240", "#f2705a", "#4fc09c", "#bd86e2", "#cb9a88", "#8fdcee", "#d3c67c", "#f094c2", "#a3abb9"],
 };
 const SHAPES = ["circle", "square", "triangle"];
-const GREY = -1;
+const GRAY = -1;
 
 const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => document.documentElement.dataset.theme || (darkSystem.matches ? "dark" : "light");
 const paint = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-const color = (index) => index === GREY || index >= 30 ? paint("--other") : PALETTE[theme()][index % 10];
-const shape = (index) => index === GREY || index >= 30 ? "circle" : SHAPES[Math.floor(index / 10)];
+const color = (index) => index === GRAY || index >= 30 ? paint("--other") : PALETTE[theme()][index % 10];
+const shape = (index) => index === GRAY || index >= 30 ? "circle" : SHAPES[Math.floor(index / 10)];
 // Consensus is not a view: it has a text color.
 const sourceColor = (source) => source === 0 ? paint("--soft") : color(source - 1);
 

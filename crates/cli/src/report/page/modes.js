@@ -11,7 +11,7 @@ const classesBy = (classOf, names) => {
   // If there are not enough colors, the largest classes get them.
   if (names.length > 10) order.sort((a, b) => members[b].length - members[a].length);
   const classes = order.map((name, index) => ({ name: names[name], index, nodes: members[name] })).filter((c) => c.nodes.length);
-  if (rest.length) classes.push({ name: "none", index: GREY, nodes: rest });
+  if (rest.length) classes.push({ name: "none", index: GRAY, nodes: rest });
   return classes;
 };
 

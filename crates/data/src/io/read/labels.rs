@@ -4,7 +4,7 @@
 //! ignored, so tables with ragged rows are accepted.
 //!
 //! An id is any text without a line break. In a tab-separated file it is taken as written, or quoted as in CSV if it
-//! contains a tab. A file that pads its ids, or whose ids begin and end with a quote, is still understood: where an id
+//! contains a tab. A file that pads its ids, or whose ids begin and end with a quote, is accepted: where an id
 //! can be read in several ways, the way that gives a node is used.
 
 use std::borrow::Cow;

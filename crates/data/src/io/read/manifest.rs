@@ -35,6 +35,7 @@ struct ViewEntry {
     unweighted: Option<bool>,
     duplicates: Option<Duplicates>,
     delimiter: Option<Delimiter>,
+    #[serde(default, deserialize_with = "header")]
     header: Option<Header>,
     #[serde(default, deserialize_with = "column")]
     source: Option<String>,
@@ -55,6 +56,7 @@ struct TableEntry {
     unweighted: Option<bool>,
     duplicates: Option<Duplicates>,
     delimiter: Option<Delimiter>,
+    #[serde(default, deserialize_with = "header")]
     header: Option<Header>,
     #[serde(default, deserialize_with = "column")]
     source: Option<String>,
@@ -178,6 +180,23 @@ fn column<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
         }
         fn visit_i64<E: de::Error>(self, number: i64) -> Result<String, E> {
             Ok(number.to_string())
+        }
+    }
+    deserializer.deserialize_any(Visitor).map(Some)
+}
+/// A header is also `true` or `false`.
+fn header<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Header>, D::Error> {
+    struct Visitor;
+    impl de::Visitor<'_> for Visitor {
+        type Value = Header;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("\"auto\", \"yes\" or \"no\"")
+        }
+        fn visit_bool<E: de::Error>(self, yes: bool) -> std::result::Result<Header, E> {
+            Ok(if yes { Header::Yes } else { Header::No })
+        }
+        fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<Header, E> {
+            Header::from_name(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
         }
     }
     deserializer.deserialize_any(Visitor).map(Some)

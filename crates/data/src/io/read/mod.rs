@@ -22,18 +22,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::Serialize;
 
 use crate::network::{Duplicates, Network};
 use manyview_base::error::Error;
 use manyview_base::message::Message;
+use manyview_base::named;
 
 pub use labels::{read_labels, read_labels_from};
-pub use nodes::{read_node_file, read_node_file_from};
+pub use nodes::read_node_file_from;
 pub use open::{read_network, read_network_from};
 
 /// The source of a network. The path `-` is standard input.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Source {
     /// One file per view, with the names of the views.
     Views(Vec<ViewSource>),
@@ -94,30 +96,17 @@ pub struct ReadOptions {
     pub nodes: Option<PathBuf>,
 }
 
-/// The separator of the fields of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Delimiter {
-    /// A tab.
-    Tab,
-    /// A comma; fields may be quoted.
-    Comma,
-    /// A semicolon; fields may be quoted.
-    Semicolon,
-    /// Any number of blanks and tabs.
-    Space,
+named! {
+    /// The separator of the fields of a line.
+    pub enum Delimiter {
+        Tab = "tab", "tab";
+        Comma = "comma", "comma; fields may be quoted";
+        Semicolon = "semicolon", "semicolon; fields may be quoted";
+        Space = "space", "any number of blanks and tabs";
+    }
 }
 
 impl Delimiter {
-    fn name(self) -> &'static str {
-        match self {
-            Delimiter::Tab => "tab",
-            Delimiter::Comma => "comma",
-            Delimiter::Semicolon => "semicolon",
-            Delimiter::Space => "space",
-        }
-    }
-
     fn plural(self) -> &'static str {
         match self {
             Delimiter::Tab => "tabs",
@@ -128,46 +117,18 @@ impl Delimiter {
     }
 }
 
-/// Whether the first line of a table is a header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Header {
-    /// Inferred from the first two lines.
-    #[default]
-    Auto,
-    /// It is a header.
-    Yes,
-    /// It is an edge.
-    No,
-}
-
-impl<'de> Deserialize<'de> for Header {
-    /// Accepts `true`, `false`, `"yes"`, `"no"` and `"auto"`.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
-            type Value = Header;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("\"auto\", \"yes\" or \"no\"")
-            }
-            fn visit_bool<E: de::Error>(self, yes: bool) -> Result<Header, E> {
-                Ok(if yes { Header::Yes } else { Header::No })
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Header, E> {
-                match text {
-                    "auto" => Ok(Header::Auto),
-                    "yes" => Ok(Header::Yes),
-                    "no" => Ok(Header::No),
-                    _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
-                }
-            }
-        }
-        deserializer.deserialize_any(Visitor)
+named! {
+    /// Whether the first line of a table is a header.
+    pub enum Header {
+        Auto = "auto", "inferred from the first two lines";
+        Yes = "yes", "it is a header";
+        No = "no", "it is an edge";
     }
 }
 
 /// The directed views.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Directed {
     /// None of the views.
     #[default]
@@ -176,6 +137,17 @@ pub enum Directed {
     All,
     /// The views with these names, which must exist.
     Views(Vec<String>),
+}
+
+/// True, false or a list of names, as in Python.
+impl Serialize for Directed {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Directed::No => serializer.serialize_bool(false),
+            Directed::All => serializer.serialize_bool(true),
+            Directed::Views(names) => names.serialize(serializer),
+        }
+    }
 }
 
 impl Directed {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::lines::Lines;
 use super::text::{BytesRead, Text};
-use crate::io::{Disk, Files};
+use crate::io::Files;
 use crate::network::{NetworkBuilder, Nodes};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::Message;
@@ -15,18 +15,10 @@ use manyview_base::message::Message;
 /// Names of an id column. They count as a header only if there are further columns, so that no node is lost.
 const IDS: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
 
-/// Returns the ids of a node file in order, such as the `nodes.txt` next to an embedding.
+/// Returns the ids of a node file in order. (The `nodes.txt` of a result is stricter, see `ResultFolder`.)
 ///
 /// # Errors
 /// When the file cannot be read, has no ids, or has an id twice.
-pub fn read_node_file(path: &Path) -> Result<Nodes> {
-    read_node_file_from(&Disk, path)
-}
-
-/// As [`read_node_file`], from files that need not be on a disk.
-///
-/// # Errors
-/// Those of [`read_node_file`].
 pub fn read_node_file_from(files: &dyn Files, path: &Path) -> Result<Nodes> {
     let mut builder = NetworkBuilder::new();
     read_nodes(files, path, &mut builder, &BytesRead::default())?;
