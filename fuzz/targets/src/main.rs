@@ -94,17 +94,17 @@ fn main() -> Result<ExitCode> {
     let [target] = plan.targets[..] else { bail!("--input needs one --target") };
     let bytes = std::fs::read(&input).with_context(|| input.display().to_string())?;
     let pool = Pool::new(Some(1))?;
-    let outcome = pool.run(|| attempt(target, &bytes, &pool, plan.memory));
     let mut out = std::io::stdout();
-    match outcome {
-        Ok(outcome) => writeln!(out, "{}: {outcome:?}", target.name)?,
-        Err(message) => writeln!(out, "{}: FAILED: {message}", target.name)?,
+    match pool.run(|| attempt(target, &bytes, &pool, plan.memory)) {
+        Ok(outcome) => {
+            writeln!(out, "{}: {outcome:?}", target.name)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(message) => {
+            writeln!(out, "{}: FAILED: {message}", target.name)?;
+            Ok(ExitCode::FAILURE)
+        }
     }
-    Ok(if outcome_failed(&plan, target, &bytes, &pool) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-fn outcome_failed(plan: &Plan, target: &Target, bytes: &[u8], pool: &Pool) -> bool {
-    pool.run(|| attempt(target, bytes, pool, plan.memory)).is_err()
 }
 
 /// Prints a table, the failures with the commands that repeat them, and the sums.

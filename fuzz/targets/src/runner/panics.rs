@@ -10,10 +10,10 @@ thread_local! {
 /// Keeps the message of a panic for [`last`] instead of printing it.
 pub fn silence_panics() {
     panic::set_hook(Box::new(|info| {
-        let text = match info.payload_as_str() {
-            Some(text) => text.to_owned(),
-            None => "a panic without a message".to_owned(),
-        };
+        let payload = info.payload();
+        let text =
+            payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
+        let text = text.unwrap_or("a panic without a message");
         let place = info.location().map(|place| format!("{}:{}", place.file(), place.line()));
         LAST.set(Some(format!("{}: {text}", place.unwrap_or_default())));
     }));
