@@ -140,7 +140,8 @@ impl Checkpoints {
             return refuse(folder, "a symbolic link");
         }
         for entry in entries(folder)? {
-            let kind = entry.file_type().map_err(|error| Error::io(&entry.path(), error))?;
+            // Another rank may be removing it.
+            let Ok(kind) = entry.file_type() else { continue };
             if stage_of(&entry.file_name()).is_some() && !kind.is_file() {
                 let what = if kind.is_symlink() { "a symbolic link" } else { "not a file" };
                 return refuse(&entry.path(), what);
@@ -174,8 +175,10 @@ impl Checkpoints {
 
     /// The pieces of the finished stages, with these rows of U.
     pub fn read(&self, rows: &Range<usize>, comm: &dyn Comm) -> Result<Vec<Vec<Piece>>> {
-        let read =
-            (1..=self.stages).map(|stage| file::read(&self.path(stage), rows)).collect::<Result<Vec<_>>>();
+        // Each rank looked for itself, and a file may be readable for some of them only. All use what every one has; if they
+        // went on from different stages, they would wait for each other forever.
+        let stages = -comm::max(comm, -(self.stages as f64)) as usize;
+        let read = (1..=stages).map(|stage| file::read(&self.path(stage), rows)).collect::<Result<Vec<_>>>();
         // If one rank cannot read, all ranks fail.
         comm::agree(comm, read)
     }
