@@ -242,7 +242,7 @@ def test_masked_arrays_are_refused():
 def test_two_writers_of_one_folder(tmp_path, planted, small):
     """Defect 6: a result is not saved into a folder that another process writes to."""
     fcntl = pytest.importorskip("fcntl")
-    model = small.fit(planted)
+    model = small.fit(planted.views)
     with (tmp_path / ".manyview.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(OSError, match="another run of manyview is writing to this folder"):

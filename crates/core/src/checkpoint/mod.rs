@@ -147,7 +147,8 @@ impl Checkpoints {
             return refuse(folder, "a symbolic link");
         }
         for entry in entries(folder)? {
-            let kind = entry.file_type().map_err(|error| Error::io(&entry.path(), error))?;
+            // Another rank may be removing it.
+            let Ok(kind) = entry.file_type() else { continue };
             if stage_of(&entry.file_name()).is_some() && !kind.is_file() {
                 let what = if kind.is_symlink() { "a symbolic link" } else { "not a file" };
                 return refuse(&entry.path(), what);
@@ -191,7 +192,10 @@ impl Checkpoints {
         rows: &Range<usize>,
         comm: &dyn Comm,
     ) -> Result<Vec<Vec<Piece>>> {
-        let read = (1..=self.stages)
+        // Each rank looked for itself, and a file may be readable for some of them only. All use what every one has; if they
+        // went on from different stages, they would wait for each other forever.
+        let stages = -comm::max(comm, -(self.stages as f64)) as usize;
+        let read = (1..=stages)
             .map(|stage| file::read(files, &self.path(stage), rows))
             .collect::<Result<Vec<_>>>();
         // If one rank cannot read, all ranks fail.

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::common::{fit_watched, planted};
 use manyview_base::error::Error;
 use manyview_core::checkpoint::{Checkpoints, Identity};
-use manyview_core::comm::{Local, Threads};
+use manyview_core::comm::{Comm, Local, Threads};
 use manyview_core::method::{Fit, Progress, StageRecord};
 use manyview_core::mnmf::Consensus;
 use manyview_core::mnmf::Mnmf;
@@ -271,6 +271,27 @@ fn another_number_of_ranks_can_go_on() {
     assert_eq!(Checkpoints::count(folder.path()), 5);
     let (fit, taken) = resume(&config, &network, folder.path());
     assert_eq!((taken, &fit.embedding), (5, &fits[0].embedding));
+}
+
+/// A rank that cannot read a file finds fewer stages than the others.
+#[test]
+fn ranks_that_find_different_stages_use_those_of_all() {
+    let network = network();
+    let config = Mnmf { tol: 0.0, ..config() };
+    let folders = [4, 2].map(|stages| {
+        let folder = tempfile::tempdir().unwrap();
+        break_off(&config, &network, folder.path(), stages);
+        folder
+    });
+    let found = folders
+        .each_ref()
+        .map(|folder| Checkpoints::resume(folder.path(), Identity::of(&config, 0, &network)).unwrap().0);
+    let fits = Threads::run(2, |comm| {
+        let checkpoints = Some(&found[comm.rank()]);
+        fit_watched(&config, &network, comm, checkpoints, &mut |_| ControlFlow::Continue(())).unwrap()
+    });
+    assert_eq!(fits[0].embedding, fits[1].embedding);
+    assert_eq!(fits[0].stages.len(), config.fit(&network).unwrap().stages.len());
 }
 
 #[test]
