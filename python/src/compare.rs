@@ -11,7 +11,7 @@ use manyview::message::{Notation, WarningKind};
 use manyview::{Method, Preset, Progress};
 use pyo3::prelude::*;
 
-use crate::error::{one_of, to_python};
+use crate::error::{detached, one_of, to_python};
 use crate::evaluate::GivenLabels;
 use crate::fit::Warnings;
 use crate::network::PyNetwork;
@@ -101,7 +101,7 @@ pub(crate) fn compare(
         failures: Vec::new(),
         warnings: Vec::new(),
     };
-    let result = py.detach(|| {
+    let result = detached(py, || {
         let labels = labels.of(network.nodes())?;
         let options = CompareOptions { folder: folder.as_deref(), overwrite: force, command };
         let found = compare_with(network, &labels, &settings, &options, &mut |event| listener.hear(event))?;

@@ -1,12 +1,13 @@
 //! The program `manyview`: parses the command line, runs a command, and turns an error into a message and an exit code.
 //!
 //! Results are written to standard output or to files, everything else to standard error. Exit codes: 0 success,
-//! 1 failure, 2 invalid command or setting, 130 interrupted.
+//! 1 failure, 2 invalid command or setting, 101 a bug of ours, 130 interrupted.
 
 mod args;
 mod backend;
 mod commands;
 mod compare;
+mod crash;
 mod interrupt;
 mod report;
 mod ui;
@@ -18,6 +19,7 @@ use manyview::message::Notation;
 
 fn main() -> ExitCode {
     use backend::{alone, on_all_ranks};
+    crash::ends_the_process();
     let cli = Cli::read();
     match &cli.command {
         Command::Embed(args) => on_all_ranks(|ranks| commands::embed::run(args, ranks)),
@@ -46,6 +48,10 @@ fn report(error: &anyhow::Error, place: &str) -> u8 {
         Some(manyview::Error::Config(message)) => {
             eprintln!("error{place}: {}", message.in_notation(Notation::CommandLine));
             2
+        }
+        Some(manyview::Error::Bug(sentence)) => {
+            eprintln!("error{place}: {sentence}");
+            crash::EXIT_CODE
         }
         Some(other) => {
             eprintln!("error{place}: {}", other.in_notation(Notation::CommandLine));
