@@ -11,7 +11,7 @@ use manyview::evaluate::Cost;
 use manyview::message::{Notation, WarningKind};
 use pyo3::prelude::*;
 
-use crate::error::to_python;
+use crate::error::{detached, to_python};
 use crate::evaluate::GivenLabels;
 use crate::fit::Warnings;
 use crate::network::PyNetwork;
@@ -93,7 +93,7 @@ pub(crate) fn compare(
         failures: Vec::new(),
         warnings: Vec::new(),
     };
-    let result = py.detach(|| {
+    let result = detached(py, || {
         let labels = labels.of(network.nodes())?;
         let options = CompareOptions { folder: folder.as_deref(), locked: false, overwrite: force, command };
         let found = compare_with(network, &labels, &settings, &options, &mut |event| listener.hear(event))?;

@@ -4,9 +4,10 @@ use std::io::ErrorKind;
 
 use manyview::Error;
 use manyview::message::{Notation, option_value};
+use manyview::panics::caught;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
-    PyPermissionError, PyValueError,
+    PyPermissionError, PyRuntimeError, PyValueError,
 };
 use pyo3::prelude::*;
 
@@ -25,9 +26,19 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         },
         Error::Config(_) => InvalidParameter::new_err(message),
         Error::TooLarge(_) => PyMemoryError::new_err(message),
+        Error::Bug(_) => PyRuntimeError::new_err(message),
         Error::Interrupted => PyKeyboardInterrupt::new_err(message),
         _ => PyValueError::new_err(message),
     }
+}
+
+/// Runs `f` without the global interpreter lock. A panic becomes an error: pyo3 would raise an exception that `except
+/// Exception` does not catch.
+pub(crate) fn detached<R: Send>(
+    py: Python<'_>,
+    f: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    py.detach(|| caught(f))
 }
 
 /// Returns the exception for a value that is not one of the names.

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::error::to_python;
+use crate::error::{detached, to_python};
 use crate::fit::{Warnings, check_memory, warnings};
 use crate::network::PyNetwork;
 use crate::settings::{GivenModel, named};
@@ -141,7 +141,7 @@ fn on_vectors<R: Serialize + Send>(
     let (rows, dim) = (vectors.shape()[0], vectors.shape()[1]);
     let values = vectors.as_slice()?;
     let mut watch = Watch::new(None);
-    let result = py.detach(|| {
+    let result = detached(py, || {
         let labels = labels.of(&Nodes::new(ids)?)?;
         let vectors = Vectors::new(values, rows, dim)?;
         work(&vectors, &labels, &Pool::new(threads)?, &mut |_| watch.look(&[]))
@@ -167,11 +167,10 @@ pub(crate) fn links(
     let settings = LinkSettings { view, hide, repeats, seed: model.seed, score };
     settings.check().map_err(to_python)?;
     let network = &network.network;
-    let (result, watch) = py.detach(|| {
+    let mut watch = Watch::new(callback);
+    let result = detached(py, || {
         // The embedding and the evaluation use it in turn, on this thread.
-        let watch = RefCell::new(Watch::new(callback));
-        let result = hide_and_embed(network, &model, &settings, &watch);
-        (result, watch.into_inner())
+        hide_and_embed(network, &model, &settings, &RefCell::new(&mut watch))
     });
     let (found, told) = watch.outcome(result)?;
     Ok((json(&found)?, warnings(&told)))
@@ -181,7 +180,7 @@ fn hide_and_embed(
     network: &Network,
     model: &Model,
     settings: &LinkSettings,
-    watch: &RefCell<Watch>,
+    watch: &RefCell<&mut Watch>,
 ) -> Result<(evaluate::Links, Vec<Warning>), Error> {
     // The remaining network has fewer edges, so it needs no more memory than the whole.
     check_memory(model, network, None, &mut watch.borrow_mut())?;

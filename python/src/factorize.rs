@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{Places, checked_csr, factor, factor_array};
-use crate::error::one_of;
+use crate::error::{detached, one_of};
 use crate::settings::set_all;
 use crate::watch::{Fact, Watch};
 
@@ -77,7 +77,7 @@ fn in_precision<'py, T: Real + Element>(
     let matrices = matrices.iter().map(|given| matrix::<T>(given, shape.1)).collect::<PyResult<Vec<_>>>()?;
     let start = start.map(|start| given_start(&start, asked)).transpose()?;
     let (mut watch, mut errors, mut weights) = (Watch::new(callback), Vec::new(), Vec::new());
-    let result = py.detach(|| {
+    let result = detached(py, || {
         let pool = Pool::new(*threads)?;
         let norms: Vec<f64> = matrices.iter().map(squared_norm).collect();
         let means = matrices.iter().map(|matrix| mean(matrix, shape)).collect::<Vec<f64>>();

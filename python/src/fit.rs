@@ -13,7 +13,7 @@ use manyview::{Fit, FitOptions, Model, Network, Progress, Result};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
-use crate::error::to_python;
+use crate::error::{detached, to_python};
 use crate::evaluate::GivenLabels;
 use crate::network::PyNetwork;
 use crate::settings::GivenModel;
@@ -42,7 +42,7 @@ pub(crate) fn fit<'py>(
     model.check_max_memory(max_memory).map_err(to_python)?;
     let network = &network.network;
     let mut watch = Watch::new(callback);
-    let result = py.detach(|| {
+    let result = detached(py, || {
         let mut memory = check_memory(&model, network, max_memory, &mut watch)?;
         let labels = labels.as_ref().map(|labels| labels.of(network.nodes())).transpose()?;
         let options = FitOptions { labels: labels.as_ref(), ..FitOptions::default() };

@@ -11,7 +11,7 @@ use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedAr
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 
-use crate::error::to_python;
+use crate::error::{detached, to_python};
 
 /// Writes a result. `run` is the content of `run.json`. An existing result is replaced.
 #[pyfunction]
@@ -23,7 +23,7 @@ pub(crate) fn save(
     run: &str,
 ) -> PyResult<()> {
     let (dim, values) = (vectors.shape()[1], vectors.as_slice()?.to_vec());
-    py.detach(|| {
+    detached(py, || {
         let embedding = Embedding::from_vectors(Nodes::new(ids)?, dim, values)?;
         let mut output = ResultFolder::create(&folder, &[], true)?;
         output.write_vectors(&embedding, &Pool::new(Some(1))?)?;
@@ -36,7 +36,7 @@ pub(crate) fn save(
 /// Reads a result: ids and vectors. What is in `run.json` is checked against them.
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, folder: PathBuf) -> PyResult<(Vec<String>, Bound<'_, PyArray2<f32>>)> {
-    let saved = py.detach(|| ResultFolder::open(&folder)).map_err(|error| {
+    let saved = detached(py, || ResultFolder::open(&folder)).map_err(|error| {
         let missing = [EMBEDDING, NODES, RUN].iter().any(|name| !folder.join(name).exists());
         if missing { PyFileNotFoundError::new_err(error.to_string()) } else { to_python(error) }
     })?;

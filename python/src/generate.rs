@@ -4,7 +4,7 @@ use manyview::generate::Planted;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
-use crate::error::to_python;
+use crate::error::{detached, to_python};
 
 /// A view: name, sources, targets, weights if it has any, and the communities of the view.
 type MadeView<'py> = (
@@ -33,7 +33,7 @@ pub(crate) fn generate<'py>(
 ) -> PyResult<(Bound<'py, PyArray1<i64>>, Vec<MadeView<'py>>)> {
     let planted =
         Planted { nodes, views, communities, degree, noise, consensus, absent, skew, weighted, seed };
-    let made = py.detach(|| planted.generate()).map_err(to_python)?;
+    let made = detached(py, || planted.generate()).map_err(to_python)?;
     let labels =
         |labels: &[u32]| labels.iter().map(|&label| i64::from(label)).collect::<Vec<_>>().into_pyarray(py);
     let ends = |ends: Vec<u32>| ends.into_iter().map(|node| node as i32).collect::<Vec<_>>().into_pyarray(py);

@@ -11,6 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
 
+use crate::error::detached;
 use crate::watch::Watch;
 
 /// Columns of an embedding, as in `run.json`.
@@ -61,7 +62,7 @@ pub(crate) fn neighbors(
     }
     let values = vectors.as_slice()?;
     let mut watch = Watch::new(None);
-    let result = py.detach(|| {
+    let result = detached(py, || {
         let embedding = numbered(rows, dim, values, Vec::new());
         neighbors_watched(&embedding, &[row], count, &Pool::new(None)?, &mut |_| watch.look(&[]))
     });

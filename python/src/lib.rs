@@ -2,8 +2,8 @@
 //! are Python code, in `package/manyview/`.
 //!
 //! Invariant: the global interpreter lock is released during computations, every long loop checks for Ctrl-C through
-//! `watch::Watch`, and all threads belong to a pool that ends with the call. So a fork between two calls inherits no
-//! running thread.
+//! `watch::Watch`, a panic is raised as an exception (`error::detached`), and all threads belong to a pool that ends with the
+//! call. So a fork between two calls inherits no running thread.
 
 mod arrays;
 mod compare;
@@ -23,6 +23,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // An extension module has a copy of Rust's library, and hence a panic hook, of its own.
+    manyview::panics::record();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<network::PyNetwork>()?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;

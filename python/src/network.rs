@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{CsrArrays, Places, PlacesSlice, Weights, WeightsSlice, csr_arrays};
-use crate::error::to_python;
+use crate::error::{detached, to_python};
 use crate::settings::{named, set_all};
 use crate::watch::Watch;
 
@@ -64,7 +64,7 @@ impl PyNetwork {
             given.push((name.as_str(), *directed, edges));
         }
         let mut watch = Watch::new(None);
-        let result = py.detach(|| {
+        let result = detached(py, || {
             let pool = Pool::new(threads)?;
             // Ids that are the same as text, or have line breaks, are replaced by numbers too.
             let mut builder = match ids.and_then(|ids| NetworkBuilder::with_nodes(ids).ok()) {
@@ -115,8 +115,8 @@ impl PyNetwork {
     }
 
     /// Returns a hash of nodes, views and weights, as in `run.json`.
-    fn fingerprint(&self, py: Python<'_>) -> String {
-        py.detach(|| format!("{:016x}", self.network.fingerprint()))
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(format!("{:016x}", self.network.fingerprint()))).map_err(to_python)
     }
 
     /// Returns the weights of a view in CSR format.
@@ -129,7 +129,7 @@ impl PyNetwork {
     fn summary(&self, py: Python<'_>, settings: Option<&str>, threads: Option<usize>) -> PyResult<String> {
         let settings = settings.map(proximity_settings).transpose()?;
         let mut watch = Watch::new(None);
-        let result = py.detach(|| {
+        let result = detached(py, || {
             let pool = Pool::new(threads)?;
             summarize_watched(&self.network, settings, &pool, &mut |_, _| watch.look(&[]))
         });
@@ -175,7 +175,7 @@ fn proximity_arrays<'py, T: Real + Element>(
     threads: Option<usize>,
 ) -> PyResult<CsrArrays<'py, T>> {
     let mut watch = Watch::new(None);
-    let result = py.detach(|| {
+    let result = detached(py, || {
         let pool = Pool::new(threads)?;
         proximity_watched::<T>(view, settings, &pool, &mut |_| watch.look(&[]))
     });
@@ -241,7 +241,7 @@ pub(crate) fn read_network(
     };
     let options = read_options(options)?;
     let mut watch = Watch::new(None);
-    let result = py.detach(|| {
+    let result = detached(py, || {
         let pool = Pool::new(threads)?;
         io::read_network(&source, &options, &pool, &mut |_| watch.look(&[]))
     });

@@ -38,6 +38,9 @@ pub enum Error {
     /// The computation would need more memory than is available or allowed.
     #[error("{0}")]
     TooLarge(Message),
+    /// The program has a bug: something panicked. See [`panics`](crate::panics).
+    #[error("{0}")]
+    Bug(String),
     /// The observer stopped the computation.
     #[error("interrupted")]
     Interrupted,
@@ -79,7 +82,7 @@ impl Error {
             Error::Config(message) | Error::Network(message) | Error::TooLarge(message) => {
                 message.in_notation(notation)
             }
-            Error::Io { .. } | Error::Interrupted => self.to_string(),
+            Error::Io { .. } | Error::Bug(_) | Error::Interrupted => self.to_string(),
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod error;
 pub mod linalg;
 pub mod memory;
 pub mod message;
+pub mod panics;
 pub mod parallel;
 pub mod random;
 pub mod sampling;

@@ -1,6 +1,11 @@
-//! The memory that the process has used and can use.
+//! The memory that the process has used and can use, and large allocations.
 //!
-//! Supported on Linux only. Other systems need calls that safe Rust does not offer, and the functions return `None`.
+//! The sizes are known on Linux only. Other systems need calls that safe Rust does not offer, and the functions return
+//! `None`.
+//!
+//! An allocation that the system refuses aborts a Rust program, and the interpreter with it if the program is Python. So
+//! what grows with the settings is allocated by [`zeros`] and [`with_capacity`], which panic with [`Refused`] instead; that
+//! becomes an error ([`panics`](crate::panics)).
 
 use std::fs;
 use std::path::Path;
@@ -16,14 +21,65 @@ pub fn peak_resident_bytes() -> Option<u64> {
     Some(now.max(HIGHEST.fetch_max(now, Ordering::Relaxed)))
 }
 
+/// Returns the resident memory of the process in bytes, or `None` if the system does not report it.
+pub fn resident_bytes() -> Option<u64> {
+    kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
+}
+
 /// Returns the memory in bytes that the process can use in total: what it uses now plus what the machine can provide
-/// without swapping, or the limit of its control group (of a container or a batch job) if that is lower.
+/// without swapping, or the limit of its control group (of a container or a batch job) or of its address space
+/// (`ulimit -v`) if that is lower.
 pub fn available_bytes() -> Option<u64> {
     let free = kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?;
-    let held = kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")?;
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let held = kilobytes(&status, "VmRSS:")?;
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let limit = group_limit(Path::new("/sys/fs/cgroup"), &groups);
-    Some((free + held).min(limit.unwrap_or(u64::MAX)))
+    let group = group_limit(Path::new("/sys/fs/cgroup"), &groups);
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    // Reserved addresses count, whether they are used or not.
+    let reserved = kilobytes(&status, "VmSize:").unwrap_or(held);
+    let addresses = address_limit(&limits).map(|limit| held + limit.saturating_sub(reserved));
+    Some((free + held).min(group.unwrap_or(u64::MAX)).min(addresses.unwrap_or(u64::MAX)))
+}
+
+/// Returns the limit of the address space in `/proc/self/limits`, which may be `unlimited`.
+fn address_limit(limits: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// What a panic carries when the system refused an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The size of the allocation in bytes.
+    pub bytes: u128,
+}
+
+/// Smaller allocations are not checked first: a process that cannot get a megabyte is about to end anyway.
+const LARGE: usize = 1 << 20;
+
+/// Returns a vector of zeros.
+///
+/// # Panics
+/// With [`Refused`] when the system has not enough memory.
+pub fn zeros<T: Clone + Default>(len: usize) -> Vec<T> {
+    if len.saturating_mul(size_of::<T>()) >= LARGE {
+        // Only asked for, and given back: `vec!` gets memory that the system has zeroed, at no cost.
+        drop(with_capacity::<T>(len));
+    }
+    vec![T::default(); len]
+}
+
+/// Returns an empty vector with room for `len` items.
+///
+/// # Panics
+/// As [`zeros`].
+pub fn with_capacity<T>(len: usize) -> Vec<T> {
+    let mut empty = Vec::new();
+    if empty.try_reserve_exact(len).is_err() {
+        std::panic::panic_any(Refused { bytes: len as u128 * size_of::<T>() as u128 });
+    }
+    empty
 }
 
 fn kilobytes(text: &str, field: &str) -> Option<u64> {
@@ -70,6 +126,24 @@ mod tests {
     #[test]
     fn some_memory_is_available() {
         assert!(available_bytes().unwrap() > 1 << 20);
+    }
+
+    #[test]
+    fn the_limit_of_addresses_is_read() {
+        let text = |limit: &str| {
+            format!(
+                "Limit  Soft Limit  Hard Limit  Units\nMax address space         {limit}   unlimited   bytes\n"
+            )
+        };
+        assert_eq!(address_limit(&text("4096000")), Some(4_096_000));
+        assert_eq!(address_limit(&text("unlimited")), None);
+        assert_eq!(address_limit(""), None);
+    }
+
+    #[test]
+    fn zeros_are_zeros() {
+        assert!(zeros::<f64>(0).is_empty());
+        assert!(zeros::<f32>(1 << 19).iter().all(|&x| x == 0.0));
     }
 
     #[test]

@@ -78,6 +78,8 @@ impl Pool {
         let done = AtomicUsize::new(0);
         let work = |canceled: &AtomicBool| {
             let results = (0..count).into_par_iter().map_init(&scratch, |scratch, index| {
+                // A panic reaches the caller only when all tasks have ended, so it ends the others.
+                let _end = CancelIfPanicking(canceled);
                 if canceled.load(Ordering::Relaxed) {
                     return None;
                 }
@@ -93,7 +95,7 @@ impl Pool {
     /// Runs `work` on the pool while the calling thread calls `watch` repeatedly.
     ///
     /// When `watch` breaks, the flag passed to `work` is set, `work` may return `None`, and the function returns
-    /// `None`.
+    /// `None`. A panic of `work` or of `watch` is passed on to the caller; that of `watch` sets the flag first.
     pub fn run_watched<R: Send>(
         &self,
         work: impl FnOnce(&AtomicBool) -> Option<R> + Send,
@@ -102,8 +104,11 @@ impl Pool {
         let canceled = AtomicBool::new(false);
         let (finished, wait) = channel::<Option<R>>();
         self.pool.in_place_scope(|scope| {
-            // The receiver exists until this message has arrived, so sending cannot fail.
-            scope.spawn(|_| drop(finished.send(work(&canceled))));
+            let _end = CancelIfPanicking(&canceled);
+            let flag = &canceled;
+            // `finished` must move into the job: when `work` panics, dropping it is what wakes the loop below. The receiver
+            // may be gone when `watch` panicked, and then nobody wants the result.
+            scope.spawn(move |_| drop(finished.send(work(flag))));
             loop {
                 match wait.recv_timeout(WATCH_EVERY) {
                     Ok(result) => {
@@ -123,9 +128,21 @@ impl Pool {
     }
 }
 
+/// Sets the flag when it is dropped by a panic.
+struct CancelIfPanicking<'a>(&'a AtomicBool);
+
+impl Drop for CancelIfPanicking<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
     fn results_come_in_order() {
@@ -138,13 +155,53 @@ mod tests {
     #[test]
     fn breaking_ends_endless_tasks() {
         let pool = Pool::new(Some(2)).unwrap();
-        let spin = |(): &mut (), _: usize, canceled: &AtomicBool| {
-            while !canceled.load(Ordering::Relaxed) {
-                std::hint::spin_loop();
-            }
+        let task = |(): &mut (), _: usize, canceled: &AtomicBool| {
+            spin(canceled);
             None::<()>
         };
-        assert_eq!(pool.map_watched(10, || (), spin, &mut |_| ControlFlow::Break(())), None);
+        assert_eq!(pool.map_watched(10, || (), task, &mut |_| ControlFlow::Break(())), None);
+    }
+
+    fn spin(canceled: &AtomicBool) {
+        while !canceled.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn panics<R>(f: impl FnOnce() -> R) -> bool {
+        catch_unwind(AssertUnwindSafe(f)).is_err()
+    }
+
+    /// Defect 1 of the fault campaign: what signals the end was borrowed by the work, so it was never dropped.
+    #[test]
+    fn a_panic_in_watched_work_does_not_hang() {
+        let go_on = &mut || ControlFlow::Continue(());
+        for threads in [1, 3] {
+            let pool = Pool::new(Some(threads)).unwrap();
+            assert!(panics(|| pool.run_watched(|_| -> Option<()> { panic!("work") }, go_on)));
+            assert_eq!(pool.run_watched(|_| Some(5), go_on), Some(5), "the pool still works");
+        }
+    }
+
+    #[test]
+    fn a_panicking_task_ends_the_other_tasks() {
+        let pool = Pool::new(Some(2)).unwrap();
+        let task = |(): &mut (), index: usize, canceled: &AtomicBool| {
+            assert!(index < 50, "task");
+            spin(canceled);
+            None::<()>
+        };
+        assert!(panics(|| pool.map_watched(100, || (), task, &mut |_| ControlFlow::Continue(()))));
+    }
+
+    #[test]
+    fn a_panic_while_watching_ends_the_work() {
+        let pool = Pool::new(Some(2)).unwrap();
+        let work = |canceled: &AtomicBool| {
+            spin(canceled);
+            Some(())
+        };
+        assert!(panics(|| pool.run_watched(work, &mut || panic!("watch"))));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! Invariant: slot `i` belongs to item `i` below its threshold and to its alias above it. An item of weight 0 owns no
 //! part of a slot.
 
+use crate::linalg::safe_scale;
 use crate::random::Stream;
 
 /// An alias table over the items `0..len`.
@@ -31,13 +32,15 @@ impl Alias {
     pub fn new(weights: &[f64]) -> Self {
         assert!(u32::try_from(weights.len()).is_ok(), "at most 2^32 items, got {}", weights.len());
         assert!(weights.iter().all(|&weight| weight >= 0.0), "weights must be at least 0");
-        let total: f64 = weights.iter().sum();
+        // Only ratios matter, and the sum of the largest numbers would be infinite.
+        let scale = safe_scale(weights);
+        let total: f64 = weights.iter().map(|weight| weight * scale).sum();
         assert!(
             total > 0.0 && total.is_finite(),
             "the sum of the weights must be finite and above 0, got {total}"
         );
         let mut shares: Vec<f64> =
-            weights.iter().map(|weight| weight / total * weights.len() as f64).collect();
+            weights.iter().map(|weight| weight * scale / total * weights.len() as f64).collect();
         let mut slots: Vec<Slot> =
             (0..weights.len() as u32).map(|item| Slot { threshold: u64::MAX, alias: item }).collect();
         let (mut poor, mut rich): (Vec<u32>, Vec<u32>) =
@@ -133,6 +136,15 @@ mod tests {
     fn a_single_weight_takes_all_draws() {
         assert_eq!(counts(&[0.0, 0.0, 1e-300, 0.0], 1000), [0.0, 0.0, 1000.0, 0.0]);
         assert_eq!(counts(&[7.0], 1000), [1000.0]);
+    }
+
+    /// Defect 2 of the fault campaign.
+    #[test]
+    fn the_largest_and_smallest_weights_are_drawn_like_others() {
+        let plain = counts(&[1.0, 2.0, 1.0], 4000);
+        for scale in [2f64.powi(1021), 2f64.powi(-1074)] {
+            assert_eq!(counts(&[scale, 2.0 * scale, scale], 4000), plain, "{scale}");
+        }
     }
 
     #[test]

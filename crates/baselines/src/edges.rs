@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use manyview_base::linalg::Csr;
+use manyview_base::linalg::{Csr, safe_scale};
 use manyview_base::random::{Key, Stream};
 use manyview_base::sampling::Alias;
 use manyview_core::method::Task;
@@ -52,7 +52,8 @@ pub(super) fn by_name<'a>(task: &Task<'a, '_>) -> Vec<(usize, &'a View)> {
     views
 }
 
-/// The total weights of each node's outgoing and incoming edges in a view; they are the same if it is undirected.
+/// The total weights of each node's outgoing and incoming edges in a view; they are the same if it is undirected. Extreme
+/// weights are scaled: only ratios matter.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
     pub(super) outgoing: Vec<f64>,
@@ -63,11 +64,12 @@ impl Weights {
     pub(super) fn of(view: &View) -> Self {
         let (mut outgoing, mut incoming) =
             (vec![0.0; view.adjacency.rows()], vec![0.0; view.adjacency.rows()]);
+        let scale = safe_scale(view.adjacency.values());
         for (node, outgoing) in outgoing.iter_mut().enumerate() {
             let (others, values) = view.adjacency.row(node);
             for (&other, &weight) in others.iter().zip(values) {
-                *outgoing += weight;
-                incoming[other as usize] += weight;
+                *outgoing += weight * scale;
+                incoming[other as usize] += weight * scale;
             }
         }
         Weights { outgoing, incoming }

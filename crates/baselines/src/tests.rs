@@ -1,5 +1,7 @@
 //! Tests that all methods have in common, and helpers for the tests of single methods.
 
+mod extremes;
+
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};

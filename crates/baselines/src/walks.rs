@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use manyview_base::error::{Error, Result};
-use manyview_base::linalg::Csr;
+use manyview_base::linalg::{Csr, safe_scale};
 use manyview_base::named;
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, Stream, unit_f64};
@@ -30,16 +30,17 @@ named! {
 #[derive(Clone, Debug)]
 pub(super) struct Steps<'a> {
     adjacency: &'a Csr<f64>,
-    /// The cumulative weights of each row, if edges are chosen by weight.
+    /// The cumulative weights of each row, scaled if they are extreme, if edges are chosen by weight.
     sums: Option<Vec<f64>>,
 }
 
 impl<'a> Steps<'a> {
     pub(super) fn new(adjacency: &'a Csr<f64>, weighted: bool) -> Self {
+        let scale = safe_scale(adjacency.values());
         let row_sums = |row: usize| {
             let weights = adjacency.row(row).1.iter();
-            weights.scan(0.0, |sum, weight| {
-                *sum += weight;
+            weights.scan(0.0, move |sum, weight| {
+                *sum += weight * scale;
                 Some(*sum)
             })
         };

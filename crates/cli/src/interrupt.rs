@@ -80,7 +80,8 @@ pub(crate) fn message() -> String {
     }
 }
 
-fn remove_traces() {
+/// Removes unfinished files, and folders that are empty without them.
+pub(crate) fn remove_traces() {
     if let Ok(folders) = OUTPUT.lock() {
         // The innermost first: a folder can be removed only when it is empty.
         folders.iter().rev().for_each(Traces::remove);

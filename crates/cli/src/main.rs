@@ -1,7 +1,7 @@
 //! The program `manyview`: parses the command line, runs a command, and turns an error into a message and an exit code.
 //!
 //! Results are written to standard output or to files, everything else to standard error. Exit codes: 0 success,
-//! 1 failure, 2 invalid command or setting, 130 interrupted.
+//! 1 failure, 2 invalid command or setting, 101 a bug of ours, 130 interrupted.
 
 // See `ui::tell`.
 #![warn(clippy::print_stderr)]
@@ -10,6 +10,7 @@ mod args;
 mod backend;
 mod commands;
 mod compare;
+mod crash;
 mod interrupt;
 mod report;
 mod ui;
@@ -22,6 +23,7 @@ use ui::tell;
 
 fn main() -> ExitCode {
     use backend::{alone, on_all_ranks};
+    crash::ends_the_process();
     let cli = Cli::read();
     match &cli.command {
         Command::Embed(args) => on_all_ranks(|ranks| commands::embed::run(args, ranks)),
@@ -50,6 +52,10 @@ fn report(error: &anyhow::Error, place: &str) -> u8 {
         Some(manyview::Error::Config(message)) => {
             tell(format_args!("error{place}: {}", message.in_notation(Notation::CommandLine)));
             2
+        }
+        Some(manyview::Error::Bug(sentence)) => {
+            eprintln!("error{place}: {sentence}");
+            crash::EXIT_CODE
         }
         Some(other) => {
             tell(format_args!("error{place}: {}", other.in_notation(Notation::CommandLine)));

@@ -55,14 +55,14 @@
 //! - [`explain`], [`neighbors`], [`layout`], [`evaluate`]: what can be done with vectors of any method;
 //! - [`mod@compare`]: all methods on one network, as tables;
 //! - [`overlap`], [`summary`]: how views differ;
-//! - [`error`], [`message`]: what went wrong, in the notation of the front end; [`linalg`], [`parallel`], [`memory`]:
-//!   matrices, threads and the memory of the process.
+//! - [`error`], [`message`], [`panics`]: what went wrong, in the notation of the front end; [`linalg`], [`parallel`],
+//!   [`memory`]: matrices, threads and the memory of the process.
 
 pub mod compare;
 mod model;
 
 pub use manyview_analysis::{evaluate, layout, neighbors};
-pub use manyview_base::{error, memory, message, parallel};
+pub use manyview_base::{error, memory, message, panics, parallel};
 pub use manyview_baselines as methods;
 pub use manyview_core::{checkpoint, comm, estimate, method, mnmf, nmf, preset, proximity, result, summary};
 #[cfg(feature = "digits")]

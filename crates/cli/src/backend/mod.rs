@@ -60,6 +60,11 @@ pub(crate) fn alone(command: impl FnOnce() -> Result<()>) -> ExitCode {
     }
 }
 
+/// Returns the rank of this process, if a launcher started several.
+pub(crate) fn rank() -> Option<usize> {
+    launched().filter(|launched| launched.ranks > 1).map(|launched| launched.rank)
+}
+
 /// Prints an error that occurs before MPI is started.
 fn refuse(error: &anyhow::Error) -> ExitCode {
     wait_unless_first();

@@ -2,7 +2,7 @@
 //!
 //! Sums are formed in rank order, so a run with a given number of ranks is bitwise reproducible.
 
-use std::sync::{Barrier, Mutex};
+use std::sync::{Condvar, Mutex, MutexGuard};
 
 use super::{Comm, SAME_TYPE};
 use manyview_base::linalg::{Real, Slice, SliceMut};
@@ -16,22 +16,73 @@ pub struct Threads<'a> {
 
 #[derive(Debug)]
 struct Shared {
-    barrier: Barrier,
-    /// The contributions of the ranks to the current collective, converted to f64 (exactly).
-    parts: Mutex<Vec<Vec<f64>>>,
+    ranks: usize,
+    meeting: Mutex<Meeting>,
+    changed: Condvar,
+}
+
+/// The state of the current collective.
+#[derive(Debug)]
+struct Meeting {
+    /// The contributions of the ranks, converted to f64 (exactly).
+    parts: Vec<Vec<f64>>,
+    /// How many ranks wait, and how often all have met.
+    waiting: usize,
+    met: usize,
+    /// Whether a rank panicked; the others would wait for it forever.
+    failed: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Meeting> {
+        self.meeting.lock().expect("no rank panics while it holds the lock")
+    }
+
+    /// Waits until all ranks are here.
+    fn meet(&self) {
+        let mut meeting = self.lock();
+        let met = meeting.met;
+        meeting.waiting += 1;
+        if meeting.waiting == self.ranks {
+            (meeting.waiting, meeting.met) = (0, met + 1);
+            self.changed.notify_all();
+        }
+        while meeting.met == met && !meeting.failed {
+            meeting = self.changed.wait(meeting).expect("no rank panics while it holds the lock");
+        }
+        let failed = meeting.failed;
+        drop(meeting);
+        assert!(!failed, "another rank panicked");
+    }
+}
+
+/// Tells the other ranks when it is dropped by a panic.
+struct FailIfPanicking<'a>(&'a Shared);
+
+impl Drop for FailIfPanicking<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().failed = true;
+            self.0.changed.notify_all();
+        }
+    }
 }
 
 impl Threads<'_> {
     /// Runs `rank_main` on this many ranks in parallel and returns the results in rank order.
     ///
     /// # Panics
-    /// If a rank panics. (The others then wait for it forever; this is for tests.)
+    /// If a rank panics; the others then panic in their next collective.
     pub fn run<R: Send>(ranks: usize, rank_main: impl Fn(&Threads<'_>) -> R + Sync) -> Vec<R> {
-        let shared = Shared { barrier: Barrier::new(ranks), parts: Mutex::new(vec![Vec::new(); ranks]) };
+        let meeting = Meeting { parts: vec![Vec::new(); ranks], waiting: 0, met: 0, failed: false };
+        let shared = Shared { ranks, meeting: Mutex::new(meeting), changed: Condvar::new() };
         std::thread::scope(|scope| {
             let start = |rank| {
                 let (shared, rank_main) = (&shared, &rank_main);
-                scope.spawn(move || rank_main(&Threads { rank, shared }))
+                scope.spawn(move || {
+                    let _tell = FailIfPanicking(shared);
+                    rank_main(&Threads { rank, shared })
+                })
             };
             let handles: Vec<_> = (0..ranks).map(start).collect();
             handles.into_iter().map(|handle| handle.join().expect("rank panicked")).collect()
@@ -41,11 +92,11 @@ impl Threads<'_> {
     /// Contributes `part`, waits for all ranks, and calls `read` with all contributions.
     fn exchange<T: Real>(&self, part: &[T], read: impl FnOnce(&[Vec<f64>])) {
         let widened = part.iter().map(|x| x.to_f64()).collect();
-        self.shared.parts.lock().expect("no rank panicked")[self.rank] = widened;
-        self.shared.barrier.wait();
-        read(&self.shared.parts.lock().expect("no rank panicked"));
+        self.shared.lock().parts[self.rank] = widened;
+        self.shared.meet();
+        read(&self.shared.lock().parts);
         // No rank may contribute the next part before all ranks have read this one.
-        self.shared.barrier.wait();
+        self.shared.meet();
     }
 
     fn sum<T: Real>(&self, buf: &mut [T]) {
@@ -71,7 +122,7 @@ impl Comm for Threads<'_> {
     }
 
     fn size(&self) -> usize {
-        self.shared.parts.lock().expect("no rank panicked").len()
+        self.shared.ranks
     }
 
     fn sum_numbers(&self, numbers: SliceMut<'_>) {
@@ -109,6 +160,18 @@ mod tests {
         for rank in seen {
             assert_eq!(rank, ([3.0, 3.0], [0.0, 1.0, 2.0, 3.0, 4.0]));
         }
+    }
+
+    /// Defect 1 of the fault campaign, for ranks.
+    #[test]
+    fn a_panic_of_one_rank_does_not_hang_the_others() {
+        let run = || {
+            Threads::run(3, |comm| {
+                assert_ne!(comm.rank(), 1, "for the test");
+                all_reduce_sum(comm, &mut [1.0f32]);
+            })
+        };
+        assert!(std::panic::catch_unwind(run).is_err());
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //!
 //! Invariant: a row depends on the view only, not on which rows are computed together or on the number of threads.
 
+mod degrees;
 mod settings;
 mod walk;
 
@@ -17,6 +18,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use degrees::{Degrees, Precision};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::{BLOCK_ROWS, Csr, Real};
 use manyview_base::message::{option, option_value};
@@ -62,6 +64,9 @@ pub struct Rows<T> {
 }
 
 /// Computes the given rows.
+///
+/// # Errors
+/// `Error::Network` or `Error::Config` when numbers would be beyond those of f64; `Error::Interrupted` if `watch` breaks.
 pub fn row_blocks<T: Real>(
     view: &View,
     settings: Settings,
@@ -69,17 +74,30 @@ pub fn row_blocks<T: Real>(
     pool: &Pool,
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Rows<T>> {
-    let walk = Walk::<T>::new(view, settings);
+    let degrees = Degrees::of(view);
+    let found = match degrees.precision(view, settings)? {
+        Precision::Usual => blocks_of(&Walk::<T>::new(view, &degrees, settings), rows, pool, watch),
+        Precision::Double => blocks_of(&Walk::<f64>::new(view, &degrees, settings), rows, pool, watch),
+    };
+    let (blocks, largest): (Vec<_>, Vec<f64>) = found.ok_or(Error::Interrupted)?.into_iter().unzip();
+    Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max) })
+}
+
+/// The rows of a walk, and the largest value of each block; `None` if canceled.
+fn blocks_of<W: Real, T: Real>(
+    walk: &Walk<'_, W>,
+    rows: Range<usize>,
+    pool: &Pool,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Option<Vec<(Csr<T>, f64)>> {
     let count = rows.len().div_ceil(BLOCK_ROWS);
-    let task = |scratch: &mut Scratch<T>, index: usize, canceled: &AtomicBool| {
+    let task = |scratch: &mut Scratch<W>, index: usize, canceled: &AtomicBool| {
         let first = rows.start + index * BLOCK_ROWS;
         walk.block(first..(first + BLOCK_ROWS).min(rows.end), scratch, canceled)
     };
-    let done = pool.map_watched(count, || Scratch::new(walk.nodes()), task, &mut |done| {
+    pool.map_watched(count, || Scratch::new(walk.nodes()), task, &mut |done| {
         watch((done * BLOCK_ROWS).min(rows.len()))
-    });
-    let (blocks, largest): (Vec<_>, Vec<f64>) = done.ok_or(Error::Interrupted)?.into_iter().unzip();
-    Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max) })
+    })
 }
 
 /// The result of [`sample`].
@@ -104,9 +122,24 @@ pub fn sample(
     pool: &Pool,
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Sample> {
-    let walk = Walk::<f32>::new(view, settings);
+    let degrees = Degrees::of(view);
+    let done = match degrees.precision(view, settings)? {
+        Precision::Usual => sample_of(&Walk::<f32>::new(view, &degrees, settings), rows, pool, watch),
+        Precision::Double => sample_of(&Walk::<f64>::new(view, &degrees, settings), rows, pool, watch),
+    };
+    let (counts, group_seconds): (Vec<_>, Vec<f64>) = done.ok_or(Error::Interrupted)?.into_iter().unzip();
+    Ok(Sample { rows: counts.concat(), group_seconds })
+}
+
+/// The counts and the time of each group of rows; `None` if canceled.
+fn sample_of<W: Real>(
+    walk: &Walk<'_, W>,
+    rows: &[usize],
+    pool: &Pool,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Option<Vec<(Vec<[u32; STEPS]>, f64)>> {
     let groups: Vec<&[usize]> = rows.chunks(TOGETHER).collect();
-    let task = |scratch: &mut Scratch<f32>, index: usize, canceled: &AtomicBool| {
+    let task = |scratch: &mut Scratch<W>, index: usize, canceled: &AtomicBool| {
         let began = Instant::now();
         let mut ends = Vec::new();
         scratch.clear();
@@ -116,15 +149,13 @@ pub fn sample(
         let counts: Vec<_> = ends.into_iter().map(count).collect();
         Some((counts, began.elapsed().as_secs_f64()))
     };
-    let done = pool.map_watched(groups.len(), || Scratch::new(walk.nodes()), task, watch);
-    let (counts, group_seconds): (Vec<_>, Vec<f64>) = done.ok_or(Error::Interrupted)?.into_iter().unzip();
-    Ok(Sample { rows: counts.concat(), group_seconds })
+    pool.map_watched(groups.len(), || Scratch::new(walk.nodes()), task, watch)
 }
 
-fn count_by_value(values: &[f32]) -> [u32; STEPS] {
+fn count_by_value<W: Real>(values: &[W]) -> [u32; STEPS] {
     let mut counts = [0; STEPS];
     for &value in values {
-        counts[((f64::from(value) / STEP) as usize).min(STEPS - 1)] += 1;
+        counts[((value.to_f64() / STEP) as usize).min(STEPS - 1)] += 1;
     }
     counts
 }
@@ -321,6 +352,54 @@ mod tests {
         for factor in [2f64.powi(-200), 2f64.powi(200)] {
             assert_eq!(scaled(factor).unwrap(), plain);
         }
+    }
+
+    /// Defect 2 of the fault campaign: one step of a walk has a formula, which logarithms compute for all weights.
+    #[test]
+    fn no_entry_of_extreme_weights_is_lost() {
+        let cases: [(fn(usize) -> f64, f64); 5] = [
+            (|edge| if edge % 2 == 0 { 1e150 } else { 1e-150 }, 1.0),
+            (|edge| if edge == 0 { 1e39 } else { 1.0 }, 1.0),
+            (|edge| 1.0 + edge as f64, 1e-39),
+            (|_| 3e307, 1.0),
+            (|edge| 10f64.powi(20 - edge as i32), 1e-5),
+        ];
+        for (weights, negative) in cases {
+            let edges: Vec<_> =
+                ring(40).iter().enumerate().map(|(at, &(a, b, _))| (a, b, weights(at))).collect();
+            let view = view(40, &edges, false);
+            let pool = Pool::new(Some(2)).unwrap();
+            let ours = proximity::<f32>(&view, settings(1, negative), &pool).unwrap();
+            let degree =
+                |row: usize| view.adjacency.row(row).1.iter().map(|weight| weight / 1e10).sum::<f64>();
+            let volume: f64 = (0..40).map(degree).sum();
+            let mut expected = 0;
+            for row in 0..40 {
+                for (&col, weight) in view.adjacency.row(row).0.iter().zip(view.adjacency.row(row).1) {
+                    let value = volume.ln() + (weight / 1e10).ln()
+                        - degree(row).ln()
+                        - degree(col as usize).ln()
+                        - negative.ln();
+                    let found = ours.row(row).0.iter().position(|&other| other == col);
+                    let found = found.map_or(0.0, |at| f64::from(ours.row(row).1[at]));
+                    assert!(
+                        (found - value.max(0.0)).abs() < 1e-5 * value.abs().max(1.0),
+                        "{found}, not {value}"
+                    );
+                    expected += usize::from(value > 1e-9);
+                }
+            }
+            assert_eq!(ours.entries(), expected);
+        }
+    }
+
+    #[test]
+    fn what_f64_cannot_hold_is_refused_in_a_sentence() {
+        let extreme = view(5, &[(0, 1, 1e-155), (1, 2, 1e155), (2, 3, 1e155), (3, 4, 1.0)], false);
+        let text = compute(&extreme, settings(5, 1.0), 1).unwrap_err().to_string();
+        assert!(text.contains("from 1e-155 to 1e155, differ too much") && text.contains("remove"), "{text}");
+        let text = compute(&view(60, &ring(60), false), settings(5, 1e-307), 1).unwrap_err().to_string();
+        assert!(text.contains("negative") && text.contains("out of range"), "{text}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Settings;
+use super::degrees::Degrees;
 use crate::proximity::Isolated;
 use manyview_base::linalg::kernels::{add_multiple, vectorized};
 use manyview_base::linalg::{Csr, Real};
@@ -41,8 +42,7 @@ pub(super) struct Walk<'a, T> {
     inward: Csr<T>,
     /// `A D^-1`, the same by columns; only if steps from few nodes are expected.
     outward: Option<Csr<T>>,
-    degrees: Vec<f64>,
-    volume: f64,
+    degrees: &'a Degrees,
     settings: Settings,
 }
 
@@ -98,12 +98,11 @@ impl<T: Real> Scratch<T> {
 }
 
 impl<'a, T: Real> Walk<'a, T> {
-    pub(super) fn new(view: &'a View, settings: Settings) -> Self {
+    pub(super) fn new(view: &'a View, degrees: &'a Degrees, settings: Settings) -> Self {
         let adjacency = &view.adjacency;
-        let degrees: Vec<f64> = (0..adjacency.rows()).map(|row| adjacency.row(row).1.iter().sum()).collect();
-        let volume = degrees.iter().sum();
         let share = |(weight, node): (f64, usize)| {
-            T::from_f64(if degrees[node] > 0.0 { weight / degrees[node] } else { 0.0 })
+            let degree = degrees.of_nodes[node];
+            T::from_f64(if degree > 0.0 { weight * degrees.scale / degree } else { 0.0 })
         };
         let by_target = || {
             let arcs = adjacency.indices().iter().zip(adjacency.values());
@@ -116,21 +115,22 @@ impl<'a, T: Real> Walk<'a, T> {
         // A symmetric matrix is its own transpose, except for the degrees it is divided by.
         let inward = if view.directed { by_target().transpose() } else { by_source() };
         let outward = goes_out(adjacency).then(by_target);
-        Walk { adjacency, inward, outward, degrees, volume, settings }
+        Walk { adjacency, inward, outward, degrees, settings }
     }
 
     /// The number of nodes.
     pub(super) fn nodes(&self) -> usize {
-        self.degrees.len()
+        self.adjacency.rows()
     }
 
-    /// One block of rows, and the largest `b X` in it; `None` if canceled.
-    pub(super) fn block(
+    /// One block of rows, whose logarithms may have another type than the walk, and the largest `b X` in it; `None` if
+    /// canceled.
+    pub(super) fn block<U: Real>(
         &self,
         rows: Range<usize>,
         scratch: &mut Scratch<T>,
         canceled: &AtomicBool,
-    ) -> Option<(Csr<T>, f64)> {
+    ) -> Option<(Csr<U>, f64)> {
         let mut indptr = vec![0];
         let mut largest = 0.0f64;
         scratch.clear();
@@ -139,7 +139,11 @@ impl<'a, T: Real> Walk<'a, T> {
             let ends = &mut |end| indptr.push(end);
             largest = largest.max(self.group(group, scratch, canceled, ends)?);
         }
-        let (indices, values) = (scratch.indices.clone(), scratch.values.clone());
+        let indices = scratch.indices.clone();
+        let values: Vec<U> = scratch.values.iter().map(|value| U::from_f64(value.to_f64())).collect();
+        // By the choice of the precision; a number that is not finite would spoil everything computed from it.
+        let finite = values.iter().all(|value| value.to_f64().is_finite());
+        assert!(finite, "rows {rows:?} have numbers that are not finite");
         Some((Csr::new(self.nodes(), indptr, indices, values), largest))
     }
 
@@ -176,15 +180,16 @@ impl<'a, T: Real> Walk<'a, T> {
 
     /// `z_1`, which is sparse: `vol A_ij / (d_i d_j)`.
     fn first_step(&self, group: impl Iterator<Item = usize>, scratch: &mut Scratch<T>) {
+        let Degrees { of_nodes, volume, scale, .. } = self.degrees;
         scratch.now.fill(Lanes::ZERO);
         scratch.reached.clear();
         scratch.first.clear();
         for (lane, row) in group.enumerate() {
             let (cols, weights) = self.adjacency.row(row);
             for (&col, weight) in cols.iter().zip(weights) {
-                let degree = self.degrees[col as usize];
+                let degree = of_nodes[col as usize];
                 if degree > 0.0 {
-                    let near = T::from_f64(self.volume * (weight / self.degrees[row]) / degree);
+                    let near = T::from_f64(volume * (weight * scale / of_nodes[row]) / degree);
                     scratch.first.push((col, lane as u8, near));
                 }
             }
@@ -219,8 +224,9 @@ impl<'a, T: Real> Walk<'a, T> {
         indices: &mut Vec<u32>,
         values: &mut Vec<T>,
     ) {
-        let alone = self.settings.isolated == Isolated::Loop && self.degrees[row] == 0.0 && found.is_empty();
-        let diagonal = alone.then(|| (row as u32, T::from_f64(self.volume / self.settings.negative).ln()));
+        let without_edges = self.degrees.of_nodes[row] == 0.0 && found.is_empty();
+        let alone = self.settings.isolated == Isolated::Loop && without_edges;
+        let diagonal = alone.then(|| (row as u32, self.diagonal()));
         let logs = found.iter().map(|&(col, sum)| (col, (sum / threshold).ln()));
         for (col, value) in logs.chain(diagonal) {
             if value > T::ZERO {
@@ -228,6 +234,19 @@ impl<'a, T: Real> Walk<'a, T> {
                 values.push(value);
             }
         }
+    }
+}
+
+impl<T: Real> Walk<'_, T> {
+    /// The entry of an isolated node, `log(vol / b)`: the only one that depends on the unit of the weights.
+    fn diagonal(&self) -> T {
+        let (Degrees { volume, scale, .. }, negative) = (self.degrees, self.settings.negative);
+        let quotient = T::from_f64(volume / scale / negative);
+        if quotient.to_f64().is_finite() {
+            return quotient.ln();
+        }
+        // The volume itself may be beyond all numbers, its logarithm is not.
+        T::from_f64(libm::log(*volume) - libm::log(*scale) - libm::log(negative))
     }
 }
 
