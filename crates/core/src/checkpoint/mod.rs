@@ -195,9 +195,8 @@ impl Checkpoints {
         // Each rank looked for itself, and a file may be readable for some of them only. All use what every one has; if they
         // went on from different stages, they would wait for each other forever.
         let stages = -comm::max(comm, -(self.stages as f64)) as usize;
-        let read = (1..=stages)
-            .map(|stage| file::read(files, &self.path(stage), rows))
-            .collect::<Result<Vec<_>>>();
+        let read =
+            (1..=stages).map(|stage| file::read(files, &self.path(stage), rows)).collect::<Result<Vec<_>>>();
         // If one rank cannot read, all ranks fail.
         comm::agree(comm, read)
     }
