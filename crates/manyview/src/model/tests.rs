@@ -113,8 +113,8 @@ fn older_spellings_are_still_accepted() {
         mnmf(Preset::Default, json!({"stop": "six-checks"}))
     );
     assert_eq!(
-        model(Method::MtneC, Preset::Default, json!({"give": "mean"})),
-        model(Method::MtneC, Preset::Default, json!({"columns": "mean"}))
+        model(Method::MtneC, Preset::Default, json!({"give": "mean"})).unwrap(),
+        model(Method::MtneC, Preset::Default, json!({"columns": "mean"})).unwrap()
     );
 }
 
