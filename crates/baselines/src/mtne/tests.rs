@@ -165,7 +165,8 @@ fn turning_the_views_around_turns_their_columns_around() {
 #[test]
 fn outputs_are_parts_of_the_same_vectors() {
     let network = network();
-    let found = |give| with_task(&network, 8, |task| MtneC { give, ..quick(1) }.run(task).unwrap()).vectors;
+    let found =
+        |columns| with_task(&network, 8, |task| MtneC { columns, ..quick(1) }.run(task).unwrap()).vectors;
     let (all, common, mean) = (found(Output::All), found(Output::Common), found(Output::Mean));
     for node in 0..40 {
         let row = &all[node * 8..][..8];
