@@ -78,7 +78,10 @@ fn settings_of_other_methods_are_rejected() {
             "--labels: netmf does not use labels with these settings; remove it",
         ),
         ("--labels net/labels.tsv", "--labels: mnmf does not use labels with these settings; remove it"),
-        ("--method mve --attention yes", "needs labels of training nodes: give --labels FILE"),
+        (
+            "--method mve --attention yes",
+            "mve with --attention needs labels of training nodes: give --labels",
+        ),
         ("--method deepwalk --walks 0", "--walks 0: expected a whole number of at least 1"),
         ("--method deepwalk --rate=-1", "--rate -1: expected a number above 0"),
         ("--method tucker --dropout 0.5", "--dropout 0.5: expected a list of 3 numbers"),
