@@ -23,6 +23,14 @@ pub(crate) fn pack(text: &[u8], random: &mut Random) -> Vec<u8> {
     }
 }
 
+/// The text in all ways that every reader of such files accepts.
+pub(crate) fn pack_validly(text: &[u8]) -> [Vec<u8>; 5] {
+    let mut random = Random::new(0);
+    let stored = stored_gzip(text, &mut random);
+    let members = [gzip(&text[..text.len() / 2]), gzip(&text[text.len() / 2..])].concat();
+    [gzip(text), zstd(text), stored, members, text.to_vec()]
+}
+
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text).expect("to memory");

@@ -10,7 +10,7 @@ use manyview::parallel::Pool;
 
 use super::edges::{WORDS, change_after_options, chosen};
 use crate::mutate::{change_bytes, change_text};
-use crate::packing::pack;
+use crate::packing::{pack, pack_validly};
 use crate::random::Random;
 use crate::{Outcome, Target, check};
 
@@ -24,9 +24,8 @@ const TEXTS: &[&[u8]] = &[
 ];
 
 fn made() -> Vec<Vec<u8>> {
-    let mut random = Random::new(0);
-    let mut packed = |text: &&[u8]| [b"ca", &pack(text, &mut random)[..]].concat();
-    TEXTS.iter().cycle().take(40).map(&mut packed).collect()
+    let all = TEXTS.iter().flat_map(|text| pack_validly(text));
+    all.map(|packed| [b"ca", &packed[..]].concat()).collect()
 }
 
 fn mutate(input: &mut Vec<u8>, _: &[Vec<u8>], random: &mut Random) {
