@@ -8,6 +8,8 @@ mod embed;
 mod evaluate;
 #[path = "cli/explain.rs"]
 mod explain;
+#[path = "cli/extremes.rs"]
+mod extremes;
 #[path = "cli/generate.rs"]
 mod generate;
 #[path = "cli/help.rs"]

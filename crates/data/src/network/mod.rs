@@ -7,6 +7,7 @@ mod adjacency;
 mod builder;
 mod interner;
 mod lookup;
+mod pending;
 
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Csr;
@@ -158,6 +159,16 @@ pub enum Duplicates {
     Sum,
     /// Keep the largest weight.
     Max,
+}
+
+impl Duplicates {
+    /// Returns the weight of two edges.
+    fn merged(self, first: f64, second: f64) -> f64 {
+        match self {
+            Duplicates::Sum => first + second,
+            Duplicates::Max => first.max(second),
+        }
+    }
 }
 
 /// A network with several kinds of edges over one set of nodes.

@@ -4,6 +4,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::budget::Budget;
 use super::edge_list::{Progress, Views, read_edge_list};
 use super::nodes::read_nodes;
 use super::plan::{Job, Plan, check_directed};
@@ -35,7 +36,7 @@ use manyview_base::parallel::Pool;
 ///
 /// # Errors
 /// When a file cannot be read or interpreted, when options contradict each other or the files, when the network is
-/// empty (see [`NetworkBuilder::build`]), or when the observer breaks.
+/// empty (see [`NetworkBuilder::build`]), when it needs more memory than is allowed or available, or when the observer breaks.
 pub fn read_network(
     source: &Source,
     options: &ReadOptions,
@@ -43,18 +44,19 @@ pub fn read_network(
     observer: &mut ReadObserver<'_>,
 ) -> Result<ReadNetwork> {
     let plan = Plan::new(source, options)?;
-    let taken = BytesRead::default();
+    let (taken, budget) = (BytesRead::default(), Budget::new(options.max_memory));
     let mut builder = NetworkBuilder::new();
     let mut notes = plan.notes.clone();
     if let Some(path) = &plan.nodes {
-        notes.push(read_nodes(path, &mut builder, &taken)?);
+        notes.push(read_nodes(path, &mut builder, &taken, &budget)?);
     }
     let mut progress =
-        Progress { observer: &mut |reading| observer(reading), taken, total: size(&plan), edges: 0 };
+        Progress { observer: &mut |reading| observer(reading), taken, total: size(&plan), edges: 0, budget };
     let nodes = plan.nodes.as_deref().map(place);
     for job in &plan.jobs {
         notes.push(read_job(job, nodes.as_deref(), &mut builder, &mut progress)?);
     }
+    progress.budget.check_matrices(&builder)?;
     let network = builder.build_on(pool)?;
     let duplicates = |view: &View| {
         let of = |job: &&Job| job.name.as_ref().is_none_or(|name| *name == view.name);
