@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use manyview::comm::Local;
 use manyview::linalg::{Csr, Dense, Real, Tiles};
 use manyview::mnmf::{Mnmf, Normalize};
-use manyview::nmf::{self, Settings, Start, StopRule, Target};
+use manyview::nmf::{self, Factors, Settings, Start, StopRule, Target};
 use manyview::parallel::Pool;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -99,6 +99,12 @@ fn in_precision<'py, T: Real + Element>(
         })
     });
     let found = watch.outcome(result)?;
+    if !is_finite(&found) {
+        return Err(PyValueError::new_err(
+            "the factorization has numbers that are not finite: the numbers of the matrices are too large or differ too much; \
+             divide them by a common factor",
+        ));
+    }
     let dict = PyDict::new(py);
     dict.set_item("u", factor_array(py, &found.u, false)?)?;
     let v = found.v_t.iter().map(|v_t| factor_array(py, v_t, true)).collect::<PyResult<Vec<_>>>()?;
@@ -133,6 +139,12 @@ fn given_start<T: Real + Element>((u, v): &GivenStart<'_>, asked: &Asked) -> PyR
     let u = array(u, rows, false, "U")?;
     let v_t = v.iter().enumerate().map(|(at, v)| array(v, cols, true, &format!("V[{at}]")));
     Ok(Start { u, v_t: v_t.collect::<PyResult<_>>()? })
+}
+
+fn is_finite<T: Real>(found: &Factors<T>) -> bool {
+    let factors = std::iter::once(&found.u).chain(&found.v_t);
+    factors.flat_map(|factor| factor.padded()).all(|x| x.to_f64().is_finite())
+        && found.objective.iter().all(|x| x.is_finite())
 }
 
 fn squared_norm<T: Real>(matrix: &Csr<T>) -> f64 {

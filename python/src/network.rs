@@ -262,6 +262,7 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
             "target" => options.target = Some(value.extract()?),
             "weight" => options.weight = Some(value.extract()?),
             "relation" => options.relation = Some(value.extract()?),
+            "max_memory" => options.max_memory = Some(value.extract()?),
             "nodes" => options.nodes = Some(value.extract()?),
             "unweighted" => options.unweighted = value.extract()?,
             "duplicates" => options.duplicates = named("duplicates", &value.extract::<String>()?)?,

@@ -11,6 +11,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::message::option;
+
 /// Returns the peak resident memory of the process in bytes, or `None` if the system does not report it.
 ///
 /// The value never decreases between calls. Linux counts pages per thread and adds them up from time to time, so two
@@ -46,6 +48,51 @@ pub fn available_bytes() -> Option<u64> {
 fn address_limit(limits: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     line.split_whitespace().next()?.parse().ok()
+}
+
+/// The memory that the process may use: what the user allows or what is available, whichever is less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The size in bytes; without end if neither is known.
+    pub bytes: u64,
+    /// Whether it is what the user allows.
+    pub given: bool,
+}
+
+impl Limit {
+    /// Returns the limit of a process whose user allows `max_memory`.
+    pub fn new(max_memory: Option<u64>) -> Self {
+        Self::of(max_memory, available_bytes())
+    }
+
+    fn of(max_memory: Option<u64>, available: Option<u64>) -> Self {
+        let [given, available] = [max_memory, available].map(|bytes| bytes.unwrap_or(u64::MAX));
+        Limit { bytes: given.min(available), given: max_memory.is_some() && given <= available }
+    }
+
+    /// Checks what is needed in total.
+    ///
+    /// # Errors
+    /// When it is more: the end of a sentence, "9 GB of memory, which exceeds the 4 GB that this machine has available".
+    pub fn check(&self, needed: u64) -> Result<(), String> {
+        if needed <= self.bytes {
+            return Ok(());
+        }
+        let whose = if self.given {
+            format!("that {} allows", option("max_memory"))
+        } else {
+            "that this machine has available".into()
+        };
+        Err(format!("{} of memory, which exceeds the {} {whose}", size_text(needed), size_text(self.bytes)))
+    }
+}
+
+/// Returns a size for a sentence.
+pub fn size_text(bytes: u64) -> String {
+    match bytes as f64 {
+        bytes if bytes < 1e9 => format!("{:.0} MB", bytes / 1e6),
+        bytes => format!("{:.1} GB", bytes / 1e9),
+    }
 }
 
 /// What a panic carries when the system refused an allocation.
@@ -138,6 +185,16 @@ mod tests {
         assert_eq!(address_limit(&text("4096000")), Some(4_096_000));
         assert_eq!(address_limit(&text("unlimited")), None);
         assert_eq!(address_limit(""), None);
+    }
+
+    #[test]
+    fn the_lower_limit_counts_and_says_whose_it_is() {
+        assert_eq!(Limit::of(None, None).check(u64::MAX), Ok(()));
+        assert_eq!(Limit::of(Some(5), Some(9)), Limit { bytes: 5, given: true });
+        assert_eq!(Limit::of(Some(9), Some(5)), Limit { bytes: 5, given: false });
+        let text = Limit::of(None, Some(4_000_000_000)).check(9_000_000_000).unwrap_err();
+        assert_eq!(text, "9.0 GB of memory, which exceeds the 4.0 GB that this machine has available");
+        assert!(Limit::of(Some(50_000_000), None).check(50_000_001).unwrap_err().contains("allows"));
     }
 
     #[test]

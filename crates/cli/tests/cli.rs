@@ -8,6 +8,8 @@ mod embed;
 mod evaluate;
 #[path = "cli/explain.rs"]
 mod explain;
+#[path = "cli/extremes.rs"]
+mod extremes;
 #[path = "cli/faults.rs"]
 mod faults;
 #[path = "cli/generate.rs"]

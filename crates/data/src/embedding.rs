@@ -100,7 +100,7 @@ impl Embedding {
 
     /// Creates an embedding of zeros, to be filled part by part.
     pub fn zeros(nodes: Nodes, dim: usize) -> Self {
-        let values = vec![0.0; nodes.len() * dim];
+        let values = manyview_base::memory::zeros(nodes.len() * dim);
         Embedding { nodes, dim, values, parts: Vec::new() }
     }
 

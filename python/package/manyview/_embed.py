@@ -57,7 +57,8 @@ def embed(
     """
     model = _settings.model(method, preset, settings)
     values = json.loads(_native.resolve(model))
-    network = to_network(views, directed=directed, duplicates=duplicates, threads=values["threads"])
+    how: dict[str, Any] = {"directed": directed, "duplicates": duplicates, "threads": values["threads"]}
+    network = to_network(views, max_memory=max_memory, **how)
     if view_only is not None:
         network = network._only(_check.text("view_only", view_only))
     words = [f"method={method!r}", f"preset={preset!r}"] + [f"{name}={value!r}" for name, value in settings.items()]

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _check, _fit, _folder, _native, _settings
 from ._embedding import Embedding
-from ._network import names_or_flag, to_network
+from ._network import Network, names_or_flag, to_network
 from ._parameters import PARAMETERS, SETTINGS, MnmfParameters
 from ._renamed import renamed
 
@@ -83,6 +83,10 @@ class MNMF(MnmfParameters):
 
     # Fit
 
+    def _network(self, views: Any, threads: int | None) -> Network:
+        how: dict[str, Any] = {"directed": self.directed, "duplicates": self.duplicates, "threads": threads}
+        return to_network(views, max_memory=self.max_memory, **how)
+
     def fit(self, views: Any, y: Any = None) -> MNMF:
         """Embeds the nodes of ``views``.
 
@@ -98,7 +102,7 @@ class MNMF(MnmfParameters):
         """
         model = self._model()
         threads = json.loads(_native.resolve(model))["threads"]
-        network = to_network(views, directed=self.directed, duplicates=self.duplicates, threads=threads)
+        network = self._network(views, threads)
         vectors, run = _fit.fit(
             network,
             model,
@@ -123,7 +127,7 @@ class MNMF(MnmfParameters):
         fitted = self.run_["network"].get("fingerprint")
         if fitted is None:
             raise ValueError("this result is of an older version, which did not record its network; fit again")
-        network = to_network(views, directed=self.directed, duplicates=self.duplicates, threads=self.threads)
+        network = self._network(views, self.threads)
         same_nodes = list(map(str, network.nodes.tolist())) == list(map(str, self.nodes_.tolist()))
         if not same_nodes or network._native.fingerprint() != fitted:
             raise ValueError(

@@ -224,6 +224,7 @@ def read_network(
     duplicates: str = "sum",
     nodes: str | os.PathLike[str] | None = None,
     threads: int | None = None,
+    max_memory: int | str | None = None,
 ) -> Network:
     """Reads a network as ``manyview embed`` does.
 
@@ -247,6 +248,9 @@ def read_network(
         A file with one node id per line, which fixes the nodes and their order.
     threads : int, optional
         The number of threads; does not affect the result. Default: all cores.
+    max_memory : int or str, optional
+        The maximum memory in bytes, or as text such as "8G". Edges that need more raise a ``MemoryError``. Default: the
+        available memory.
     """
     options = {
         "relation": relation,
@@ -259,6 +263,7 @@ def read_network(
         "directed": names_or_flag(directed),
         "duplicates": _check.text("duplicates", duplicates),
         "nodes": None if nodes is None else os.fspath(nodes),
+        "max_memory": _check.size_or_none("max_memory", max_memory),
     }
     threads = _check.whole_or_none("threads", threads)
     named: list[tuple[str, str | os.PathLike[str]]] | None = None
@@ -276,15 +281,20 @@ def read_network(
 
 
 def to_network(
-    views: Any, *, directed: Directed = None, duplicates: str = "sum", threads: int | None = None
+    views: Any,
+    *,
+    directed: Directed = None,
+    duplicates: str = "sum",
+    threads: int | None = None,
+    max_memory: int | str | None = None,
 ) -> Network:
-    """Creates a network from any of the forms that ``fit`` accepts."""
+    """Creates a network from any of the forms that ``fit`` accepts. ``max_memory`` limits the reading of files."""
     if isinstance(views, Network):
         return views
     how: dict[str, Any] = {"directed": directed, "threads": threads}
     kind = _kind(views)
     if kind == "path":
-        return read_network(views, duplicates=duplicates, **how)
+        return read_network(views, duplicates=duplicates, max_memory=max_memory, **how)
     if kind == "matrix":
         stack = isinstance(views, np.ndarray) and views.ndim == 3
         return Network.from_matrices(list(views) if stack else [views], **how)
@@ -307,7 +317,7 @@ def to_network(
     if kinds == {"table"}:
         return Network.from_tables(views, duplicates=duplicates, **how)
     if kinds == {"path"}:
-        return read_network(views, duplicates=duplicates, **how)
+        return read_network(views, duplicates=duplicates, max_memory=max_memory, **how)
     if not kinds:
         raise ValueError("expected at least one view, got none")
     if "other" in kinds:

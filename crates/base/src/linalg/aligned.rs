@@ -9,6 +9,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::Real;
+use crate::memory::{with_capacity, zeros};
 
 /// The size of a cache line in bytes, and of the widest vector register.
 const LINE: usize = 64;
@@ -38,7 +39,7 @@ impl<T: Real> Aligned<T> {
     /// Creates a buffer of zeros.
     pub fn zeros(len: usize) -> Self {
         // Not grown from an empty vector, because the system provides zeroed memory at no cost.
-        let data = vec![T::ZERO; len + spare::<T>()];
+        let data = zeros(len + spare::<T>());
         Aligned { first: before_line(data.as_ptr()), data, len }
     }
 }
@@ -60,7 +61,7 @@ impl<T> DerefMut for Aligned<T> {
 /// The copy has another address, so its first line has another offset.
 impl<T: Clone> Clone for Aligned<T> {
     fn clone(&self) -> Self {
-        let mut data = Vec::with_capacity(self.len + spare::<T>());
+        let mut data = with_capacity(self.len + spare::<T>());
         let first = before_line(data.as_ptr());
         data.extend_from_slice(&self.data[..first]);
         data.extend_from_slice(self);

@@ -8,9 +8,10 @@ use rayon::prelude::*;
 use super::dense::LANES;
 use super::kernels::{add_multiple, for_each_window, vectorized};
 use super::{Dense, Real};
+use crate::memory::zeros;
 
-/// The number of rows that a task sums.
-const CHUNK_ROWS: usize = 1024;
+/// The number of rows that a task sums. The sums of all tasks exist at the same time.
+pub const CHUNK_ROWS: usize = 1024;
 /// The number of rows that are summed in the precision of the matrix before they are added to the f64 sum.
 const RUN_ROWS: usize = 32;
 
@@ -27,7 +28,7 @@ pub fn gram<T: Real>(x: &Dense<T>) -> Vec<f64> {
             )
         })
         .collect();
-    let mut padded = vec![0.0; stride * stride];
+    let mut padded = zeros(stride * stride);
     for part in &parts {
         add(&mut padded, part);
     }
@@ -38,7 +39,7 @@ pub fn gram<T: Real>(x: &Dense<T>) -> Vec<f64> {
 /// Returns the padded Gram matrix of some rows.
 #[inline(always)]
 fn gram_of_chunk<T: Real>(rows: &[T], stride: usize) -> Vec<f64> {
-    let mut total = vec![0.0; stride * stride];
+    let mut total = zeros(stride * stride);
     for run in rows.chunks(RUN_ROWS * stride) {
         for_each_window!(stride, |offset, WIDTH| {
             for first in (0..stride).step_by(LANES) {

@@ -78,7 +78,7 @@ impl Table {
 
     /// All vectors in the order of items, without padding; zeros for items for which `keep` is false.
     pub(crate) fn to_vec(&self, keep: impl Fn(usize) -> bool) -> Vec<f32> {
-        let mut vectors = vec![0.0; self.parts.items() * self.dim];
+        let mut vectors = manyview_base::memory::zeros(self.parts.items() * self.dim);
         for (item, vector) in vectors.chunks_exact_mut(self.dim).enumerate() {
             if keep(item) {
                 vector.copy_from_slice(self.row(item));

@@ -38,7 +38,7 @@ pub(super) struct Samples<'a, T> {
 /// Computes the matrices of all relations: by dimension of the subject, then relation, then dimension of the object.
 pub(super) fn matrices<T: Real>(model: &Parameters<T>) -> Vec<T> {
     let (dim, width, relations) = (model.shape.dim, model.shape.relation_dim, model.shape.relations);
-    let mut matrices = vec![T::ZERO; dim * relations * dim];
+    let mut matrices = manyview_base::memory::zeros(dim * relations * dim);
     let lines = matrices.par_chunks_mut(relations * dim).zip(model.core.par_chunks(width * dim));
     lines.for_each(|(line, core)| {
         for (row, weights) in line.chunks_exact_mut(dim).zip(model.relations.chunks_exact(width)) {

@@ -40,7 +40,7 @@ pub(super) struct Parameters<T> {
 impl<T: Real> Parameters<T> {
     pub(super) fn zeros(shape: Shape) -> Self {
         let Shape { nodes, relations, dim, relation_dim } = shape;
-        let zeros = |count: usize| vec![T::ZERO; count];
+        let zeros = manyview_base::memory::zeros;
         Parameters {
             shape,
             entities: zeros(nodes * dim),

@@ -98,6 +98,7 @@ impl NetworkArgs {
             },
             duplicates: self.duplicates.unwrap_or_default(),
             nodes: self.nodes.clone(),
+            max_memory: None,
         }
     }
 }

@@ -16,7 +16,7 @@ use manyview::result::{EMBEDDING, RankRecord, ResultFolder, RunMemory, RunRecord
 use manyview::{Error, Fit, FitOptions, Labels, Model, Network, Progress};
 
 use super::checkpoint::CheckpointFolder;
-use super::{command_line, fit, plan, read, tell_unknown};
+use super::{command_line, fit, plan, read_within, tell_unknown};
 use crate::args::EmbedArgs;
 use crate::backend::Ranks;
 use crate::interrupt;
@@ -83,7 +83,9 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
 
 /// Reads the network: all views, or the one that `--view-only` names.
 fn read_views(args: &EmbedArgs, model: &Model, reporter: &mut Reporter) -> Result<(Network, f64)> {
-    let (network, seconds) = read(&args.network, model.threads, reporter)?;
+    // A plan reports that a run would exceed the limit, without an error.
+    let limit = args.max_memory.filter(|_| !args.plan);
+    let (network, seconds) = read_within(limit, &args.network, model.threads, reporter)?;
     let Some(name) = &args.view_only else { return Ok((network, seconds)) };
     let view = network.view_index(name)?;
     Ok((network.only(view), seconds))

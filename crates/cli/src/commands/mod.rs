@@ -21,7 +21,7 @@ use std::time::Instant;
 use anyhow::Result;
 use manyview::Network;
 use manyview::evaluate::Labels;
-use manyview::io::read_network;
+use manyview::io::{ReadOptions, read_network};
 use manyview::message::Notation;
 use manyview::parallel::Pool;
 
@@ -35,9 +35,20 @@ pub(crate) fn read(
     threads: Option<usize>,
     reporter: &mut Reporter,
 ) -> Result<(Network, f64)> {
+    read_within(None, args, threads, reporter)
+}
+
+/// The same, with a limit of the memory.
+pub(crate) fn read_within(
+    max_memory: Option<u64>,
+    args: &NetworkArgs,
+    threads: Option<usize>,
+    reporter: &mut Reporter,
+) -> Result<(Network, f64)> {
     let began = Instant::now();
     let pool = Pool::new(threads)?;
-    let read = read_network(&args.source()?, &args.options(), &pool, &mut |now| {
+    let options = ReadOptions { max_memory, ..args.options() };
+    let read = read_network(&args.source()?, &options, &pool, &mut |now| {
         reporter.reading(now);
         interrupt::go_on()
     });

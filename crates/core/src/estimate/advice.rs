@@ -5,8 +5,8 @@ use crate::method::Observer;
 use crate::mnmf::Mnmf;
 use crate::proximity;
 use manyview_base::error::{Error, Result};
-use manyview_base::memory::available_bytes;
-use manyview_base::message::{option, option_value};
+use manyview_base::memory::{Limit, available_bytes, size_text};
+use manyview_base::message::option_value;
 use manyview_base::parallel::Pool;
 use manyview_data::network::Network;
 
@@ -30,28 +30,17 @@ impl Estimate {
         pool: &Pool,
         observer: &mut Observer<'_>,
     ) -> Result<()> {
-        let (peak, available) = (self.memory.peak(), available_bytes());
-        let limit = max_memory.unwrap_or(u64::MAX).min(available.unwrap_or(u64::MAX));
-        if peak <= limit {
-            return Ok(());
-        }
-        let given = max_memory.is_some_and(|given| given <= available.unwrap_or(u64::MAX));
-        let whose = if given {
-            format!("that {} allows", option("max_memory"))
-        } else {
-            "that this machine has available".into()
-        };
-        let mut ways = self.smaller_settings(config, network, limit, pool, observer)?;
-        if given && available.is_none_or(|available| peak < available) {
+        let (peak, limit) = (self.memory.peak(), Limit::new(max_memory));
+        let Err(exceeded) = limit.check(peak) else { return Ok(()) };
+        let mut ways = self.smaller_settings(config, network, limit.bytes, pool, observer)?;
+        if limit.given && available_bytes().is_none_or(|available| peak < available) {
             ways.push(option_value("max_memory", size(peak)).to_string());
         } else if ways.is_empty() {
             ways.push("a machine with more memory".into());
         }
-        let (entries, peak, limit) = (self.entries(), gigabytes(peak), gigabytes(limit));
-        let ways = ways.join(", or ");
+        let (entries, ways) = (self.entries(), ways.join(", or "));
         Err(Error::too_large(format!(
-            "the proximity matrices would have about {entries:.1e} entries, and the run would need {peak} of \
-             memory, which exceeds the {limit} {whose}; use {ways}"
+            "the proximity matrices would have about {entries:.1e} entries, and the run would need {exceeded}; use {ways}"
         )))
     }
 
@@ -85,7 +74,7 @@ impl Estimate {
             peak(config, &entries, self.threads).map(|peak| (negative, peak))
         });
         if let Some((negative, peak)) = first {
-            ways.push(format!("{} (about {})", option_value("negative", negative), gigabytes(peak)));
+            ways.push(format!("{} (about {})", option_value("negative", negative), size_text(peak)));
         }
         for window in [3, 2, 1] {
             if window >= config.proximity.window || self.memory.read.is_some_and(|read| read > limit) {
@@ -98,21 +87,21 @@ impl Estimate {
                 ways.push(format!(
                     "{} (about {})",
                     option_value("window", window),
-                    gigabytes(estimate.memory.peak())
+                    size_text(estimate.memory.peak())
                 ));
                 break;
             }
         }
         let fewer = (1..self.threads).rev().find_map(|threads| Some((threads, peak(config, &now, threads)?)));
         if let Some((threads, peak)) = fewer {
-            ways.push(format!("{} (about {})", option_value("threads", threads), gigabytes(peak)));
+            ways.push(format!("{} (about {})", option_value("threads", threads), size_text(peak)));
         }
-        let halves = (1..=4).map(|times| config.dim >> times).filter(|&dim| dim >= 16);
+        let halves = (1..=16).map(|times| config.dim >> times).filter(|&dim| dim >= 16);
         let narrower = halves
             .into_iter()
             .find_map(|dim| Some((dim, peak(&Mnmf { dim, ..config.clone() }, &now, self.threads)?)));
         if let Some((dim, peak)) = narrower {
-            ways.push(format!("{} (about {})", option_value("dim", dim), gigabytes(peak)));
+            ways.push(format!("{} (about {})", option_value("dim", dim), size_text(peak)));
         }
         Ok(ways)
     }
@@ -121,11 +110,4 @@ impl Estimate {
 /// A size for `max_memory`, with a little room.
 fn size(bytes: u64) -> String {
     format!("{}M", (bytes as f64 * 1.05 / 1e6).ceil())
-}
-
-fn gigabytes(bytes: u64) -> String {
-    match bytes as f64 {
-        bytes if bytes < 1e9 => format!("{:.0} MB", bytes / 1e6),
-        bytes => format!("{:.1} GB", bytes / 1e9),
-    }
 }

@@ -2,7 +2,8 @@
 
 use crate::mnmf::{Consensus, Init, Mnmf, Plan, Stage};
 use crate::proximity::{TOGETHER, goes_out};
-use manyview_base::linalg::{Dense, tile_bytes};
+use manyview_base::linalg::gram::CHUNK_ROWS;
+use manyview_base::linalg::{BLOCK_ROWS, Dense, tile_bytes};
 use manyview_data::embedding::Kind;
 use manyview_data::network::{Network, View};
 
@@ -90,10 +91,11 @@ fn scratch_bytes(nodes: f64, entries: f64) -> f64 {
 }
 
 fn block_bytes(nodes: f64, entries: f64) -> f64 {
-    8.0 * entries / nodes.max(1.0) * nodes.min(manyview_base::linalg::BLOCK_ROWS as f64)
+    8.0 * entries / nodes.max(1.0) * nodes.min(BLOCK_ROWS as f64)
 }
 
-/// U, every V and the numerators; the buffer in which U is gathered is allocated after the numerators are freed.
+/// U, every V and the numerators, what threads hold of them, and the Gram matrices; the buffer in which U is gathered is
+/// allocated after the numerators are freed.
 fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers: f64) -> f64 {
     let pooled = config.consensus == Consensus::Pooled && views > 1;
     let targets = match stage.kind {
@@ -105,5 +107,15 @@ fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers:
     let width = Dense::<f32>::zeros(0, stage.columns.len()).stride() as f64;
     // The norm of a sum is computed with a dense row per thread.
     let sums = if pooled { workers * 8.0 * nodes } else { 0.0 };
-    (4.0 * nodes * width * (2 + targets + starts) as f64).max(sums)
+    let factors = 4.0 * nodes * width * (2 + targets + starts) as f64;
+    // Two blocks of rows of products, and three times sixteen rows to update.
+    let updating = workers * 4.0 * width * (2 * BLOCK_ROWS + 48) as f64;
+    (factors + updating + gram_bytes(nodes, width, targets as f64)).max(sums)
+}
+
+/// The Gram matrices, which are quadratic in the width of a stage: those of U and every V in f64, two in f32 for the updates,
+/// and, while one is computed, one for each chunk of rows, their sum and the result.
+fn gram_bytes(nodes: f64, width: f64, targets: f64) -> f64 {
+    let chunks = (nodes / CHUNK_ROWS as f64).ceil();
+    8.0 * width * width * (targets + 1.0 + 1.0 + chunks + 2.0)
 }

@@ -125,7 +125,9 @@ fn multiply<T: Real>(
         updated[at] = std::array::from_fn(|lane| {
             let denominator = denominators[lane] + added;
             let denominator = if denominator > least { denominator } else { least };
-            let new = old[lane] * (target[lane] / denominator);
+            // In this order nothing overflows: the denominator of a number that fades out is as small as the number, and
+            // one infinity in U would make all of V zero.
+            let new = old[lane] * target[lane] / denominator;
             // 0 / 0 is 0: a node without entries in this stage gets a zero row.
             if denominator > T::ZERO { new } else { T::ZERO }
         });

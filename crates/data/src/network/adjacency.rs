@@ -160,12 +160,7 @@ fn merge_row(cols: &mut [u32], values: &mut [f64], duplicates: Duplicates) -> us
     let mut kept = 0;
     for place in 0..cols.len() {
         if kept > 0 && cols[kept - 1] == cols[place] {
-            let value = values[place];
-            let merged = &mut values[kept - 1];
-            match duplicates {
-                Duplicates::Sum => *merged += value,
-                Duplicates::Max => *merged = merged.max(value),
-            }
+            values[kept - 1] = duplicates.merged(values[kept - 1], values[place]);
         } else {
             cols[kept] = cols[place];
             values[kept] = values[place];

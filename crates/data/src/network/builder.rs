@@ -3,16 +3,18 @@
 //! Invariant: an edge is kept only if its weight is finite and above zero and its ends are two different known nodes,
 //! so the network needs no further check.
 
-use super::adjacency::{Edge, adjacency};
+use super::adjacency::Edge;
 use super::interner::{Found, Interner, NodeError, lossy};
-use super::{Duplicates, EdgeCounts, Network, Nodes, View};
+use super::pending::Pending;
+use super::{Duplicates, Network, Nodes};
 use manyview_base::error::{Error, Result};
 use manyview_base::parallel::Pool;
 
 /// Collects nodes, views and edges, and builds a [`Network`].
 ///
-/// Nodes are numbered in the order of their first occurrence. A collected edge takes 16 bytes. While a view is built,
-/// its edges and its matrix (24 bytes per undirected edge) exist at the same time.
+/// Nodes are numbered in the order of their first occurrence. A collected edge takes 16 bytes; repeated edges are merged
+/// when they are most of a million or more. While a view is built, its edges and its matrix (24 bytes per undirected edge)
+/// exist at the same time.
 ///
 /// ```
 /// use manyview_data::network::{Duplicates, NetworkBuilder};
@@ -32,16 +34,6 @@ pub struct NetworkBuilder {
     interner: Interner,
     fixed: bool,
     views: Vec<Pending>,
-}
-
-/// A view whose edges are being collected.
-#[derive(Clone, Debug)]
-struct Pending {
-    name: String,
-    directed: bool,
-    duplicates: Duplicates,
-    counts: EdgeCounts,
-    edges: Vec<Edge>,
 }
 
 impl NetworkBuilder {
@@ -103,13 +95,7 @@ impl NetworkBuilder {
         if self.views.iter().any(|view| view.name == name) {
             return Err(Error::network(format!("two views are called {name:?}; rename one")));
         }
-        self.views.push(Pending {
-            name: name.to_owned(),
-            directed,
-            duplicates,
-            counts: EdgeCounts::default(),
-            edges: Vec::new(),
-        });
+        self.views.push(Pending::new(name, directed, duplicates));
         Ok(self.views.len() - 1)
     }
 
@@ -134,7 +120,7 @@ impl NetworkBuilder {
         } else if weight == 0.0 {
             pending.counts.zero_weights += 1;
         } else {
-            pending.edges.push(Edge { source, target, weight });
+            pending.push(Edge { source, target, weight });
         }
         Ok(())
     }
@@ -161,6 +147,29 @@ impl NetworkBuilder {
         self.interner.find_all(ids, found);
     }
 
+    /// Returns the number of edges given so far.
+    pub fn edges(&self) -> usize {
+        self.views.iter().map(|view| view.counts.given).sum()
+    }
+
+    /// Returns the bytes that edges and ids take.
+    pub fn bytes(&self) -> u64 {
+        self.interner.bytes() + self.views.iter().map(Pending::bytes).sum::<u64>()
+    }
+
+    /// Returns the bytes that `more` edges of one view may take in addition.
+    pub fn growth(&self, more: usize) -> u64 {
+        self.views.iter().map(|view| view.growth(more)).max().unwrap_or(0)
+    }
+
+    /// Returns the bytes that [`NetworkBuilder::build`] takes in addition. The edges of a view are freed when its matrix is
+    /// filled.
+    pub fn build_growth(&self) -> u64 {
+        let matrix = |view: &Pending| view.matrix_bytes().saturating_sub(view.bytes());
+        let edges = self.views.iter().map(Pending::bytes).max().unwrap_or(0);
+        self.views.iter().map(matrix).sum::<u64>() + edges
+    }
+
     /// Returns the names of the views so far.
     pub fn view_names(&self) -> impl Iterator<Item = &str> {
         self.views.iter().map(|view| view.name.as_str())
@@ -179,7 +188,8 @@ impl NetworkBuilder {
     /// The result does not depend on the number of threads: weights of one pair are added in the order given.
     ///
     /// # Errors
-    /// When there is no view, a view has no edge, there are fewer than two nodes, or merged weights overflow.
+    /// When there is no view, a view has no edge, there are fewer than two nodes, merged weights overflow, or the ratio of
+    /// two weights of a view is above 1e300.
     pub fn build_on(self, pool: &Pool) -> Result<Network> {
         let nodes = self.interner.into_nodes();
         if self.views.is_empty() {
@@ -192,42 +202,13 @@ impl NetworkBuilder {
                 "the network has {count} {noun}, but an edge needs two; check the source and target columns"
             )));
         }
-        if let Some(empty) = self.views.iter().find(|view| view.edges.is_empty()) {
+        if let Some(empty) = self.views.iter().find(|view| view.is_empty()) {
             return Err(empty.without_edges());
         }
         // One view after the other, so that only one exists both as edges and as a matrix.
         let build = |view: Pending| pool.run(|| view.build(nodes.len()));
         let views = self.views.into_iter().map(build).collect::<Result<_>>()?;
         Ok(Network::new(nodes, views))
-    }
-}
-
-impl Pending {
-    fn without_edges(&self) -> Error {
-        let EdgeCounts { given, zero_weights, self_loops, .. } = self.counts;
-        let name = &self.name;
-        Error::network(if given == 0 {
-            format!("view {name:?} has no edges; remove it")
-        } else {
-            format!(
-                "view {name:?} has no edges: all {given} were dropped (weight zero: {zero_weights}, self-loops: \
-                 {self_loops}); remove it or check its columns"
-            )
-        })
-    }
-
-    fn build(self, nodes: usize) -> Result<View> {
-        let Pending { name, directed, duplicates, mut counts, edges } = self;
-        let kept = edges.len();
-        let adjacency = adjacency(edges, nodes, directed, duplicates);
-        if adjacency.values().iter().any(|weight| !weight.is_finite()) {
-            return Err(Error::network(format!(
-                "view {name:?}: the weights of a repeated edge add up to infinity; scale them down"
-            )));
-        }
-        let distinct = if directed { adjacency.entries() } else { adjacency.entries() / 2 };
-        counts.duplicates = kept - distinct;
-        Ok(View { name, directed, adjacency, counts })
     }
 }
 
@@ -264,6 +245,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::EdgeCounts;
 
     fn message(result: Result<Network>) -> String {
         result.unwrap_err().to_string()
@@ -316,6 +298,20 @@ mod tests {
         assert_eq!(text, "view \"mails\" has no edges; remove it");
         let huge: &[_] = &[("a", "b", f64::MAX), ("a", "b", f64::MAX)];
         assert!(message(Network::from_edges(&[("calls", huge)])).contains("infinity"));
+    }
+
+    /// Defect 2 of the fault campaign.
+    #[test]
+    fn weights_whose_ratio_is_out_of_range_are_refused() {
+        let with = |small, large| Network::from_edges(&[("calls", &[("a", "b", small), ("b", "c", large)])]);
+        for (small, large) in [(1e-150, 1e150), (3e307, 3e307), (5e-324, 5e-324), (1e-290, 1e10)] {
+            assert!(with(small, large).is_ok(), "{small} {large}");
+        }
+        for (small, large) in [(1e-151, 1e150), (5e-324, 1e300)] {
+            let text = message(with(small, large));
+            let numbers = format!("smallest weight is {small:e} and its largest {large:e}");
+            assert!(text.contains(&numbers) && text.contains("at most 1e300 times"), "{text}");
+        }
     }
 
     #[test]

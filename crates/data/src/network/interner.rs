@@ -89,6 +89,13 @@ impl Interner {
         self.nodes.len()
     }
 
+    /// Returns the bytes that ids and table take.
+    pub fn bytes(&self) -> u64 {
+        let Nodes { text, ends } = &self.nodes;
+        let slots = self.table.capacity() * size_of::<Slot>();
+        (text.capacity() + ends.capacity() * size_of::<usize>() + slots) as u64
+    }
+
     /// Returns whether there are no ids.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()

@@ -7,6 +7,7 @@ mod adjacency;
 mod builder;
 mod interner;
 mod lookup;
+mod pending;
 
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Csr;
@@ -155,6 +156,16 @@ named! {
     pub enum Duplicates {
         Sum = "sum", "sum of the weights";
         Max = "max", "largest weight";
+    }
+}
+
+impl Duplicates {
+    /// Returns the weight of two edges.
+    fn merged(self, first: f64, second: f64) -> f64 {
+        match self {
+            Duplicates::Sum => first + second,
+            Duplicates::Max => first.max(second),
+        }
     }
 }
 

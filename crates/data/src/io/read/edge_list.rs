@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::batch::{Batch, Refused};
+use super::budget::{Budget, LINES_PER_CHECK};
 use super::columns::{Columns, Format};
 use super::lines::Lines;
 use super::table::Rows;
@@ -17,7 +18,7 @@ use manyview_base::error::{Error, Result};
 use manyview_base::message::{Message, option, option_value, switch};
 
 /// The observer is called after this many rows: one or two megabytes, a few hundredths of a second.
-const ROWS_PER_REPORT: u64 = 1 << 16;
+const ROWS_PER_REPORT: u64 = LINES_PER_CHECK as u64;
 
 /// The maximum number of views in a table. More values suggest that the relation column is a different one.
 const MOST_VIEWS: usize = 1000;
@@ -29,6 +30,7 @@ pub(super) struct Progress<'a> {
     pub taken: BytesRead,
     pub total: Option<u64>,
     pub edges: u64,
+    pub budget: Budget,
 }
 
 impl Progress<'_> {
@@ -84,6 +86,10 @@ pub(super) fn read_edge_list(
         if read % ROWS_PER_REPORT == 0 {
             progress.edges += ROWS_PER_REPORT;
             progress.report(path)?;
+            progress.budget.check(builder, || {
+                let lines = edges.rows.lines();
+                format!("{}:{}", lines.file(), lines.number())
+            })?;
         }
     }
     if read == 0 {

@@ -7,6 +7,7 @@
 //! Invariant: what cannot be interpreted is an error with file and line; what was inferred is reported in a note.
 
 mod batch;
+mod budget;
 mod columns;
 mod edge_list;
 mod labels;
@@ -94,6 +95,8 @@ pub struct ReadOptions {
     pub duplicates: Duplicates,
     /// A file with one node id per line, which fixes the nodes and their order.
     pub nodes: Option<PathBuf>,
+    /// The memory in bytes that the process may use; if not given, what is available.
+    pub max_memory: Option<u64>,
 }
 
 named! {

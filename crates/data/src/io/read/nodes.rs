@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::budget::{Budget, LINES_PER_CHECK};
 use super::lines::Lines;
 use super::text::{BytesRead, Text};
 use crate::io::Files;
@@ -21,7 +22,7 @@ const IDS: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
 /// When the file cannot be read, has no ids, or has an id twice.
 pub fn read_node_file_from(files: &dyn Files, path: &Path) -> Result<Nodes> {
     let mut builder = NetworkBuilder::new();
-    read_nodes(files, path, &mut builder, &BytesRead::default())?;
+    read_nodes(files, path, &mut builder, &BytesRead::default(), &Budget::new(None))?;
     Ok(builder.nodes().clone())
 }
 
@@ -31,6 +32,7 @@ pub(super) fn read_nodes(
     path: &Path,
     builder: &mut NetworkBuilder,
     taken: &BytesRead,
+    budget: &Budget,
 ) -> Result<Message> {
     let mut lines = Lines::new(Text::open(files, path, taken)?)?;
     let mut numbers = Vec::new();
@@ -51,6 +53,9 @@ pub(super) fn read_nodes(
             );
         }
         numbers.push(lines.number());
+        if numbers.len() % LINES_PER_CHECK == 0 {
+            budget.check(builder, || format!("{}:{}", lines.file(), lines.number()))?;
+        }
     }
     if numbers.is_empty() {
         return Err(Error::parse(lines.file(), "no nodes: expected one id per line"));

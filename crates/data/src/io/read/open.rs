@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::budget::Budget;
 use super::edge_list::{Progress, Views, read_edge_list};
 use super::nodes::read_nodes;
 use super::plan::{Job, Plan, check_directed};
@@ -35,7 +36,7 @@ use manyview_base::parallel::Pool;
 ///
 /// # Errors
 /// When a file cannot be read or interpreted, when options contradict each other or the files, when the network is
-/// empty (see [`NetworkBuilder::build`]), or when the observer breaks.
+/// empty (see [`NetworkBuilder::build`]), when it needs more memory than is allowed or available, or when the observer breaks.
 pub fn read_network(
     source: &Source,
     options: &ReadOptions,
@@ -57,18 +58,20 @@ pub fn read_network_from(
     observer: &mut ReadObserver<'_>,
 ) -> Result<ReadNetwork> {
     let plan = Plan::new(files, source, options)?;
-    let taken = BytesRead::default();
+    let (taken, budget) = (BytesRead::default(), Budget::new(options.max_memory));
     let mut builder = NetworkBuilder::new();
     let mut notes = plan.notes.clone();
     if let Some(path) = &plan.nodes {
-        notes.push(read_nodes(files, path, &mut builder, &taken)?);
+        notes.push(read_nodes(files, path, &mut builder, &taken, &budget)?);
     }
     let total = size(files, &plan);
-    let mut progress = Progress { files, observer: &mut |reading| observer(reading), taken, total, edges: 0 };
+    let mut progress =
+        Progress { files, observer: &mut |reading| observer(reading), taken, total, edges: 0, budget };
     let nodes = plan.nodes.as_deref().map(place);
     for job in &plan.jobs {
         notes.push(read_job(job, nodes.as_deref(), &mut builder, &mut progress)?);
     }
+    progress.budget.check_matrices(&builder)?;
     let network = builder.build_on(pool)?;
     let duplicates = |view: &View| {
         let of = |job: &&Job| job.name.as_ref().is_none_or(|name| *name == view.name);
