@@ -1,6 +1,7 @@
 //! The peak number of bytes of each phase, as a sum over what is allocated in it.
 
 use crate::mnmf::{Consensus, Init, Mnmf, Plan, Stage};
+use crate::nmf::Solver;
 use crate::proximity::{TOGETHER, goes_out};
 use manyview_base::linalg::gram::CHUNK_ROWS;
 use manyview_base::linalg::{BLOCK_ROWS, Dense, tile_bytes};
@@ -107,9 +108,15 @@ fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers:
     let width = Dense::<f32>::zeros(0, stage.columns.len()).stride() as f64;
     // The norm of a sum is computed with a dense row per thread.
     let sums = if pooled { workers * 8.0 * nodes } else { 0.0 };
-    let factors = 4.0 * nodes * width * (2 + targets + starts) as f64;
+    let solver = match stage.kind {
+        Kind::Consensus => config.solver,
+        Kind::Unique => config.unique_solver(),
+    };
+    // Multiplicative updates are in f64, beside the f32 factors that the stage begins and ends with.
+    let (number, updated) = if solver == Solver::Mu { (12.0, 8.0) } else { (4.0, 4.0) };
+    let factors = number * nodes * width * (2 + targets + starts) as f64;
     // Two blocks of rows of products, and three times sixteen rows to update.
-    let updating = workers * 4.0 * width * (2 * BLOCK_ROWS + 48) as f64;
+    let updating = workers * updated * width * (2 * BLOCK_ROWS + 48) as f64;
     (factors + updating + gram_bytes(nodes, width, targets as f64)).max(sums)
 }
 

@@ -214,4 +214,28 @@ mod tests {
             }
         }
     }
+
+    /// A denominator is as small as the numbers it comes from; its reciprocal is beyond f64.
+    #[test]
+    fn numbers_that_fade_out_do_not_become_infinite() {
+        for x in [1e-300, 1e-310, 5e-324] {
+            let (mut factor, b) =
+                (Dense::from_fn(3, 2, |_, col| [x, 0.0][col]), Dense::from_fn(3, 2, |_, _| 7.0));
+            let stride = factor.stride();
+            let gram = [0.75, 0.5, 0.5, 2.0];
+            update_rows(
+                Rule { solver: Solver::Mu, epsilon: 0.0 },
+                factor.padded_mut(),
+                b.padded(),
+                stride,
+                &gram,
+            );
+            for row in 0..3 {
+                let [first, second] = [factor.row(row)[0], factor.row(row)[1]];
+                // Rounding to a multiple of the smallest number may double a denominator or halve it.
+                assert!(first > 0.4 * 7.0 / 0.75 && first < 2.1 * 7.0 / 0.75, "{x}: {first}");
+                assert_eq!(second, 0.0);
+            }
+        }
+    }
 }
