@@ -32,7 +32,13 @@ fn refused(payload: &(dyn Any + Send)) -> Option<Error> {
 fn sentence(info: &PanicHookInfo<'_>) -> String {
     let place =
         info.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
-    describe(&place, info.payload_as_str())
+    describe(&place, reason(info.payload()))
+}
+
+/// The text of a panic, which is a `&str` or a `String` unless it was raised with another value.
+fn reason(payload: &(dyn Any + Send)) -> Option<&str> {
+    let constant = payload.downcast_ref::<&str>().copied();
+    constant.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
 fn describe(place: &str, reason: Option<&str>) -> String {
@@ -71,9 +77,7 @@ pub fn caught<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
             return Err(error);
         }
         let kept = LAST.lock().ok().and_then(|mut last| last.take());
-        let reason = payload.downcast_ref::<&str>().copied();
-        let reason = reason.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        Err(Error::Bug(kept.unwrap_or_else(|| describe("", reason))))
+        Err(Error::Bug(kept.unwrap_or_else(|| describe("", reason(&*payload)))))
     })
 }
 

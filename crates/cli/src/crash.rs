@@ -1,5 +1,5 @@
-//! A panic, which is a bug of ours or memory that the system refused: prints one sentence, removes unfinished files and ends the process, on whichever thread
-//! it happens.
+//! A panic, which is a bug of ours or memory that the system refused: prints one sentence, removes unfinished files and ends
+//! the process, on whichever thread it happens.
 
 use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
@@ -84,7 +84,7 @@ mod tests {
         assert!(text.starts_with("error: this is a bug in manyview"), "{text}");
         assert!(text.contains("src/crash.rs:") && text.contains("please report"), "{text}");
         assert_eq!(text.lines().count(), 1, "{text}");
-        // Generous: a second of the process, and whatever a busy machine takes to start it.
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        // Without the hook it would never end; a busy machine may take seconds to start it.
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     }
 }

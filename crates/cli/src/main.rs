@@ -54,7 +54,7 @@ fn report(error: &anyhow::Error, place: &str) -> u8 {
             2
         }
         Some(manyview::Error::Bug(sentence)) => {
-            eprintln!("error{place}: {sentence}");
+            tell(format_args!("error{place}: {sentence}"));
             crash::EXIT_CODE
         }
         Some(other) => {

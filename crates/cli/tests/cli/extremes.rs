@@ -33,7 +33,8 @@ fn the_panic_that_hung_is_gone() {
 #[test]
 fn extreme_weights_give_finite_files() {
     let place = Place::new();
-    let cases: [(&str, fn(usize) -> f64); 4] = [
+    type Weight = fn(usize) -> f64;
+    let cases: [(&str, Weight); 4] = [
         ("", |_| 3e307),
         ("", |edge| if edge == 0 { 1e39 } else { 1.0 }),
         ("", |edge| if edge % 2 == 0 { 1e150 } else { 1e-150 }),

@@ -357,7 +357,8 @@ mod tests {
     /// Defect 2 of the fault campaign: one step of a walk has a formula, which logarithms compute for all weights.
     #[test]
     fn no_entry_of_extreme_weights_is_lost() {
-        let cases: [(fn(usize) -> f64, f64); 5] = [
+        type Weight = fn(usize) -> f64;
+        let cases: [(Weight, f64); 5] = [
             (|edge| if edge % 2 == 0 { 1e150 } else { 1e-150 }, 1.0),
             (|edge| if edge == 0 { 1e39 } else { 1.0 }, 1.0),
             (|edge| 1.0 + edge as f64, 1e-39),

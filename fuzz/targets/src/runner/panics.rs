@@ -7,7 +7,7 @@ thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Keeps the message of a panic for [`last`] instead of printing it.
+/// Keeps the message of a panic for `last` instead of printing it.
 pub fn silence_panics() {
     panic::set_hook(Box::new(|info| {
         let payload = info.payload();
