@@ -71,7 +71,9 @@ impl Degrees {
         let (name, weights) = (&view.name, view.adjacency.values());
         let alone = Settings { negative: 1.0, ..settings };
         if self.fit(alone, f64::MIN_POSITIVE, f64::MAX) {
-            let [given, usual] = [settings.negative, 1.0].map(|negative| option_value("negative", negative));
+            // `Debug` writes 1e-39 where `Display` writes 39 digits.
+            let given = option_value("negative", format_args!("{:?}", settings.negative));
+            let usual = option_value("negative", 1);
             return Err(Error::config(format!(
                 "{given} is out of range for the weights of view {name:?}; use a number nearer to the usual {usual}"
             )));
