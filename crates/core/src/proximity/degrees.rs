@@ -72,7 +72,7 @@ impl Degrees {
         let alone = Settings { negative: 1.0, ..settings };
         if self.fit(alone, f64::MIN_POSITIVE, f64::MAX) {
             // `Debug` writes 1e-39 where `Display` writes 39 digits.
-            let given = option_value("negative", format_args!("{:?}", settings.negative));
+            let given = option_value("negative", format!("{:?}", settings.negative));
             let usual = option_value("negative", 1);
             return Err(Error::config(format!(
                 "{given} is out of range for the weights of view {name:?}; use a number nearer to the usual {usual}"
