@@ -31,7 +31,7 @@ impl CheckpointFolder {
         force: bool,
         rank: usize,
     ) -> Result<Self> {
-        let folder = output.join("checkpoint");
+        let folder = folder_in(output);
         let wanted = !args.no_checkpoint && model.method().capabilities().checkpoints;
         if wanted {
             Checkpoints::check_folder(&folder)?;
@@ -47,6 +47,11 @@ impl CheckpointFolder {
             .into());
         }
         Ok(CheckpointFolder { folder, wanted, resume: args.resume, rank })
+    }
+
+    /// Whether an output folder has finished stages, of any run.
+    pub(super) fn has_stages(output: &Path) -> bool {
+        Checkpoints::count(&folder_in(output)) > 0
     }
 
     /// Opens the folder for this network and these settings.
@@ -77,4 +82,8 @@ impl CheckpointFolder {
         });
         Ok(Some(checkpoints))
     }
+}
+
+fn folder_in(output: &Path) -> PathBuf {
+    output.join("checkpoint")
 }

@@ -13,7 +13,7 @@ use manyview::result::ResultFolder;
 use manyview::{Embedding, FitOptions, Model, Network, digits};
 
 use super::describe;
-use super::embed::{Job, create, embed};
+use super::embed::{Existing, Job, create, embed};
 use crate::args::DemoArgs;
 use crate::backend::Ranks;
 use crate::interrupt;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let model = args.model.mnmf()?;
     model.check()?;
     interrupt::watch_for_it()?;
-    let output = create(&args.output, &[], true, ranks)?;
+    let output = create(&args.output, &[], Existing::Replaced, ranks)?;
     let mut reporter = Reporter::new(args.quiet || ranks.rank() > 0);
     reporter.say(digits::CREDIT);
     let network = digits::network_on(&Pool::new(model.threads)?)?;

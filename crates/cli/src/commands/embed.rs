@@ -34,7 +34,14 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         _ if ranks.rank() > 0 => return Ok(()),
         _ => return plan::run(&read_views(args, &model, &mut reporter)?.0, &model, args.max_memory),
     };
-    let output = create(folder, &args.format, args.output.force, ranks)?;
+    let existing = if args.output.force {
+        Existing::Replaced
+    } else if args.checkpoint.resume && CheckpointFolder::has_stages(folder) {
+        Existing::Unfinished
+    } else {
+        Existing::Refused
+    };
+    let output = create(folder, &args.format, existing, ranks)?;
     let kept = CheckpointFolder::look(folder, &args.checkpoint, &model, args.output.force, ranks.rank())?;
     let (network, read_seconds) = read_views(args, &model, &mut reporter)?;
     for format in &args.format {
@@ -121,15 +128,25 @@ pub(super) struct Job<'a> {
     pub(super) ranks: &'a Ranks,
 }
 
+/// What happens to a result that is in the folder.
+#[derive(Clone, Copy)]
+pub(super) enum Existing {
+    Refused,
+    /// It is completed, if it is one that a run with the same result could not finish.
+    Unfinished,
+    Replaced,
+}
+
 /// Prepares the result folder, on rank 0: errors in it are found before the work starts.
 pub(super) fn create(
     folder: &Path,
     formats: &[Format],
-    force: bool,
+    existing: Existing,
     ranks: &Ranks,
 ) -> Result<Option<ResultFolder>> {
-    let output = match ranks.rank() {
-        0 => ResultFolder::create(folder, formats, force).map(Some),
+    let output = match (ranks.rank(), existing) {
+        (0, Existing::Unfinished) => ResultFolder::create_unfinished(folder, formats).map(Some),
+        (0, _) => ResultFolder::create(folder, formats, matches!(existing, Existing::Replaced)).map(Some),
         _ => Ok(None),
     };
     // The other ranks do not start to read a network whose result cannot be written.

@@ -201,7 +201,8 @@ fn killed_at_any_moment_nothing_finished_is_lost() {
         let _ = running.child.kill();
         running.child.wait().unwrap();
         drop(running);
-        if place.path("result/embedding.npy").exists() {
+        // Its file comes last.
+        if place.path("result/run.json").exists() {
             // It ended before it was killed.
             assert!(place.read("result/embedding.npy") == place.read("whole/embedding.npy"));
         } else {
@@ -217,6 +218,53 @@ fn killed_at_any_moment_nothing_finished_is_lost() {
         std::fs::remove_dir_all(place.path("result")).unwrap();
     }
     assert!(taken_up >= 3, "only {taken_up} of 20 had a finished stage");
+}
+
+/// Killed between two renames: `embedding.npy` without `run.json`. `--resume` asked for `--force`.
+#[test]
+fn killed_while_the_files_are_renamed_the_result_is_completed() {
+    let place = Place::new();
+    place.done("generate --nodes 200 --views 2 -q -o net");
+    let line = "embed net --dim 24 --stages 3 --format tsv -o result";
+    let names = ["checkpoint", "embedding.npy", "embedding.tsv", "nodes.txt", "run.json"];
+    place.done(&format!("{line} --keep-checkpoint -q"));
+    assert_eq!(place.names("result"), names);
+    let files = &names[1..4];
+    let whole: Vec<Vec<u8>> = files.iter().map(|name| place.read(&format!("result/{name}"))).collect();
+    let same =
+        || files.iter().zip(&whole).all(|(name, whole)| place.read(&format!("result/{name}")) == *whole);
+    let remove = |name: &str| std::fs::remove_file(place.path(&format!("result/{name}"))).unwrap();
+
+    // A whole result is not replaced.
+    place.fails(&format!("{line} --resume"), 2, &["already exists; pass --force to overwrite it"]);
+    // The more is missing, the earlier it was killed.
+    for missing in [&names[4..], &names[2..], &names[1..]] {
+        for name in missing {
+            remove(name);
+        }
+        // Without --resume it asks what to do.
+        let words = if missing.len() == 4 { "use --resume to continue it" } else { "already exists" };
+        place.fails(line, 2, &[words]);
+        let run = place.done(&format!("{line} --resume --keep-checkpoint"));
+        assert!(run.err.contains("loaded 3 finished stages from result/checkpoint"), "{}", run.err);
+        assert_eq!(place.names("result"), names);
+        assert!(same());
+    }
+
+    // A file that is not of this run is not ours to replace.
+    remove("run.json");
+    std::fs::write(place.path("result/nodes.txt"), "precious\n").unwrap();
+    let words = ["result/nodes.txt already exists and is not of the run that is resumed; pass --force"];
+    place.fails(&format!("{line} --resume"), 2, &words);
+    assert_eq!(place.read("result/nodes.txt"), b"precious\n");
+    assert_eq!(place.names("result"), &names[..4]);
+    place.done(&format!("{line} --force"));
+    assert_eq!(place.names("result"), &names[1..], "the checkpoint goes when run.json is there");
+    assert!(same());
+
+    // Without a checkpoint nothing tells whose the file is.
+    remove("run.json");
+    place.fails(&format!("{line} --resume"), 2, &["embedding.npy already exists; pass --force"]);
 }
 
 /// The work cannot be interrupted while it waits for standard input; the process ends nevertheless, without unfinished

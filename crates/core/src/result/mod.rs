@@ -1,7 +1,8 @@
 //! The result folder: `embedding.npy`, `nodes.txt` and `run.json`, and the vectors in other formats.
 //!
 //! Invariant: a folder holds a whole result or none. Files are written under other names and renamed together by
-//! [`ResultFolder::commit`]; what is opened is checked to belong together.
+//! [`ResultFolder::commit`]; what is opened is checked to belong together. `run.json` is renamed last, and an earlier one is
+//! removed first: a folder without it holds no result.
 
 mod open;
 mod record;
@@ -41,15 +42,25 @@ impl ResultFolder {
     /// # Errors
     /// When the folder cannot be written, or holds a result that `force` does not allow to replace.
     pub fn create(path: &Path, formats: &[Format], force: bool) -> Result<Self> {
-        let others = formats.iter().map(|format| format.file_name());
-        let names: Vec<&str> = [EMBEDDING, NODES, RUN].into_iter().chain(others).collect();
-        Ok(ResultFolder { output: OutputFolder::prepare(path, &names, force)?, formats: formats.to_vec() })
+        let output = OutputFolder::prepare(path, &names(formats), force)?.sealed_by(RUN);
+        Ok(ResultFolder { output, formats: formats.to_vec() })
+    }
+
+    /// As [`create`](Self::create), for the folder of a run that was killed while its files were put into place: it has no
+    /// `run.json`. What it has of the others is replaced only by the same bytes.
+    ///
+    /// # Errors
+    /// When the folder cannot be written, or holds a whole result.
+    pub fn create_unfinished(path: &Path, formats: &[Format]) -> Result<Self> {
+        let output = OutputFolder::prepare_unfinished(path, &names(formats), RUN)?;
+        Ok(ResultFolder { output, formats: formats.to_vec() })
     }
 
     /// As [`create`](Self::create), for a folder that gets further files by [`write_extra`](Self::write_extra).
     pub fn create_with(path: &Path, extra: &[&str], force: bool) -> Result<Self> {
         let names: Vec<&str> = [EMBEDDING, NODES, RUN].into_iter().chain(extra.iter().copied()).collect();
-        Ok(ResultFolder { output: OutputFolder::prepare(path, &names, force)?, formats: Vec::new() })
+        let output = OutputFolder::prepare(path, &names, force)?.sealed_by(RUN);
+        Ok(ResultFolder { output, formats: Vec::new() })
     }
 
     /// Opens a folder that holds a result.
@@ -125,6 +136,12 @@ impl ResultFolder {
     pub fn commit(self) -> Result<()> {
         self.output.commit()
     }
+}
+
+/// The files of a result.
+fn names(formats: &[Format]) -> Vec<&str> {
+    let others = formats.iter().map(|format| format.file_name());
+    [EMBEDDING, NODES, RUN].into_iter().chain(others).collect()
 }
 
 impl Fit {

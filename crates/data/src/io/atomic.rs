@@ -8,7 +8,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Arc, Mutex};
@@ -42,10 +42,26 @@ pub struct OutputFolder {
     /// The folders created for this run, the innermost first.
     made: Vec<PathBuf>,
     staged: Vec<Staged>,
-    /// Whether files that exist are replaced.
-    force: bool,
+    existing: Existing,
+    /// See [`sealed_by`](Self::sealed_by).
+    seal: Option<String>,
     /// Released at the end, here or by [`Traces`].
     lock: SharedLock,
+}
+
+/// What happens to files that are in a folder already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Existing {
+    Refused,
+    /// They may stay if they have the same content as the new ones.
+    Same,
+    Replaced,
+}
+
+impl Existing {
+    fn forced(force: bool) -> Self {
+        if force { Existing::Replaced } else { Existing::Refused }
+    }
 }
 
 type SharedLock = Arc<Mutex<Option<FolderLock>>>;
@@ -58,7 +74,25 @@ impl OutputFolder {
     /// [`Error::Io`] when the folder cannot be created or written to, or when another run writes to it; [`Error::Config`]
     /// when one of `names` exists in it and `force` is not set, or is not a plain file name.
     pub fn prepare<S: AsRef<str>>(path: &Path, names: &[S], force: bool) -> Result<Self> {
-        Self::create(path, names, force, true)
+        Self::create(path, names, Existing::forced(force), true)
+    }
+
+    /// As [`prepare`](Self::prepare), for a folder in which a run was killed while it gave the files their names: the file
+    /// `seal`, which comes last, is missing, and others may be there. Those are replaced only by files with the same content.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare), when `seal` exists.
+    pub fn prepare_unfinished<S: AsRef<str>>(path: &Path, names: &[S], seal: &str) -> Result<Self> {
+        let output = Self::create(path, names, Existing::Same, true)?;
+        check_absent(path, seal, Existing::Refused)?;
+        Ok(output.sealed_by(seal))
+    }
+
+    /// Names the file that tells that all others are there. It gets its name after them, and an earlier one is removed before
+    /// any other is replaced. So a killed process never leaves files of two runs that look like one result.
+    pub fn sealed_by(mut self, name: &str) -> Self {
+        self.seal = Some(name.to_owned());
+        self
     }
 
     /// As [`prepare`](Self::prepare), for one file among others. The folder is not locked, because other runs may write
@@ -67,10 +101,10 @@ impl OutputFolder {
     /// # Errors
     /// As [`prepare`](Self::prepare).
     pub fn prepare_file(path: &Path, name: &str, force: bool) -> Result<Self> {
-        Self::create(path, &[name], force, false)
+        Self::create(path, &[name], Existing::forced(force), false)
     }
 
-    fn create<S: AsRef<str>>(path: &Path, names: &[S], force: bool, locked: bool) -> Result<Self> {
+    fn create<S: AsRef<str>>(path: &Path, names: &[S], existing: Existing, locked: bool) -> Result<Self> {
         let made = missing_folders(path);
         if let Some(ground) = path.ancestors().nth(made.len())
             && ground.exists()
@@ -80,7 +114,7 @@ impl OutputFolder {
         }
         // From here on, an error drops the folder and removes what was created.
         let (staged, lock) = (Vec::new(), SharedLock::default());
-        let output = OutputFolder { path: path.to_owned(), made, staged, force, lock };
+        let output = OutputFolder { path: path.to_owned(), made, staged, existing, seal: None, lock };
         let refused = |source: io::Error| match source.kind() {
             // The error of the system for its own folders such as /proc, although the path is correct.
             io::ErrorKind::NotFound => {
@@ -107,7 +141,7 @@ impl OutputFolder {
     /// # Errors
     /// As [`prepare`](Self::prepare).
     pub fn check_absent<S: AsRef<str>>(&self, names: &[S]) -> Result<()> {
-        names.iter().try_for_each(|name| check_absent(&self.path, name.as_ref(), self.force))
+        names.iter().try_for_each(|name| check_absent(&self.path, name.as_ref(), self.existing))
     }
 
     /// Returns what would be left if the process ended without unwinding.
@@ -134,7 +168,7 @@ impl OutputFolder {
         Ok(())
     }
 
-    /// Gives all files their names, in the order in which they were written.
+    /// Gives all files their names, in the order in which they were written, but see [`sealed_by`](Self::sealed_by).
     ///
     /// # Errors
     /// As [`publish`](Self::publish).
@@ -146,15 +180,34 @@ impl OutputFolder {
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be renamed; the files after it are removed. [`Error::Config`] when a file appeared
-    /// since the folder was prepared, and `force` was not set.
+    /// since the folder was prepared, and `force` was not set, or when a file of an unfinished folder has another content.
     pub fn publish(&mut self) -> Result<()> {
+        let name = |staged: &Staged| staged.path.file_name().unwrap_or_default().to_owned();
         for staged in &self.staged {
             // Written by another program, or by another run where folders cannot be locked.
-            let name = staged.path.file_name().unwrap_or_default().to_string_lossy();
-            check_absent(&self.path, &name, self.force)?;
+            check_absent(&self.path, &name(staged).to_string_lossy(), self.existing)?;
+            if self.existing == Existing::Same && staged.differs()? {
+                return Err(exists(&staged.path, " and is not of the run that is resumed"));
+            }
         }
-        publish(std::mem::take(&mut self.staged))
+        let mut staged = std::mem::take(&mut self.staged);
+        if let Some(seal) = &self.seal {
+            // The order of the others stays the same.
+            staged.sort_by_key(|staged| name(staged) == seal.as_str());
+            remove_seal(&staged, &self.path.join(seal))?;
+        }
+        publish(staged)
     }
+}
+
+/// Removes the seal of earlier files, if there are others to replace.
+fn remove_seal(staged: &[Staged], seal: &Path) -> Result<()> {
+    let replaced = staged.iter().any(|staged| staged.path != seal);
+    if !replaced || !seal.is_file() {
+        return Ok(());
+    }
+    let removed = fs::remove_file(follow_link(seal)).map_err(|error| Error::io(seal, error));
+    removed.and_then(|()| sync_folder(folder_of(seal)).map_err(|error| Error::io(seal, error)))
 }
 
 impl Drop for OutputFolder {
@@ -237,18 +290,22 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
     named.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
 }
 
-fn check_absent(folder: &Path, name: &str, force: bool) -> Result<()> {
+fn check_absent(folder: &Path, name: &str, existing: Existing) -> Result<()> {
     check_name(name)?;
     let file = folder.join(name);
     match fs::metadata(&file) {
         Ok(found) if found.is_dir() => Err(Error::io(&file, io::ErrorKind::IsADirectory.into())),
-        Ok(found) if found.is_file() && !force => Err(Error::config(format!(
-            "{} already exists; pass {} to overwrite it, or choose another folder",
-            file.display(),
-            switch("force")
-        ))),
+        Ok(found) if found.is_file() && existing == Existing::Refused => Err(exists(&file, "")),
         _ => Ok(()),
     }
+}
+
+fn exists(file: &Path, what: &str) -> Error {
+    Error::config(format!(
+        "{} already exists{what}; pass {} to overwrite it, or choose another folder",
+        file.display(),
+        switch("force")
+    ))
 }
 
 /// File names often contain names of views, which may be any text. A slash would lead to another folder.
@@ -275,6 +332,35 @@ impl Staged {
         let target = follow_link(path);
         let temporary = write_unnamed(&target, write).map_err(|source| Error::io(path, source))?;
         Ok(Staged { path: path.to_owned(), target, temporary })
+    }
+
+    /// Whether there is a file of this name with another content.
+    fn differs(&self) -> Result<bool> {
+        let Some(temporary) = &self.temporary else { return Ok(false) };
+        same_content(&temporary.path, &self.target)
+            .map(|same| !same)
+            .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(false) } else { Err(error) })
+            .map_err(|error| Error::io(&self.path, error))
+    }
+}
+
+fn same_content(a: &Path, b: &Path) -> io::Result<bool> {
+    let [a, b] = [File::open(a)?, File::open(b)?];
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let [mut a, mut b] = [a, b].map(|file| BufReader::with_capacity(BUFFER, file));
+    loop {
+        let (left, right) = (a.fill_buf()?, b.fill_buf()?);
+        let length = left.len().min(right.len());
+        if length == 0 {
+            return Ok(left.len() == right.len());
+        }
+        if left[..length] != right[..length] {
+            return Ok(false);
+        }
+        a.consume(length);
+        b.consume(length);
     }
 }
 
@@ -393,261 +479,4 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::panic::{self, AssertUnwindSafe};
-
-    fn files(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-
-    fn disk_full(writer: &mut BufWriter<File>) -> io::Result<()> {
-        // More than the buffer, so that data reaches the file.
-        writer.write_all(&vec![1; 2 * BUFFER])?;
-        Err(io::ErrorKind::StorageFull.into())
-    }
-
-    #[test]
-    fn a_file_is_written_and_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.txt");
-        for text in ["first, and longer", "second"] {
-            write_atomic(&path, |writer| writer.write_all(text.as_bytes())).unwrap();
-            assert_eq!(fs::read_to_string(&path).unwrap(), text);
-        }
-        assert_eq!(files(folder.path()), ["a.txt"]);
-    }
-
-    #[test]
-    fn a_full_disk_leaves_the_old_file_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.txt");
-        fs::write(&path, "old").unwrap();
-        let error = write_atomic(&path, disk_full).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .ends_with("a.txt: no space left on the disk; free some space or choose another location")
-        );
-        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-        assert_eq!(files(folder.path()), ["a.txt"]);
-    }
-
-    #[test]
-    fn a_panic_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.txt");
-        let result = panic::catch_unwind(AssertUnwindSafe(|| {
-            write_atomic(&path, |writer| {
-                writer.write_all(b"half").unwrap();
-                panic!("in the middle of a test")
-            })
-        }));
-        assert!(result.is_err());
-        assert!(files(folder.path()).is_empty());
-    }
-
-    #[test]
-    fn a_long_name_is_no_obstacle() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x".repeat(255));
-        write_atomic(&path, |writer| writer.write_all(b"1")).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"1");
-    }
-
-    #[test]
-    fn a_missing_folder_is_named_with_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = write_atomic(&folder.path().join("no/a.txt"), |_| Ok(())).unwrap_err();
-        assert!(error.to_string().ends_with("no/a.txt: no such file or folder; check the path"), "{error}");
-    }
-
-    #[test]
-    fn threads_writing_the_same_file_do_not_meet() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.txt");
-        std::thread::scope(|scope| {
-            for digit in 0..8u8 {
-                let path = &path;
-                scope.spawn(move || write_atomic(path, |writer| writer.write_all(&[digit; 1000])).unwrap());
-            }
-        });
-        let bytes = fs::read(&path).unwrap();
-        assert_eq!(bytes, vec![bytes[0]; 1000]);
-        assert_eq!(files(folder.path()), ["a.txt"]);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_are_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
-        fs::write(&real, "old").unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
-        write_atomic(&link, |writer| writer.write_all(b"new")).unwrap();
-        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    }
-
-    /// Written through a link, so that a bug would replace the link and not the device of the machine.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_device_is_written_to_and_not_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let link = folder.path().join("full");
-        std::os::unix::fs::symlink("/dev/full", &link).unwrap();
-        let error = write_atomic(&link, |writer| writer.write_all(b"1")).unwrap_err();
-        assert!(error.to_string().contains("no space left on the disk"), "{error}");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(files(folder.path()), ["full"]);
-    }
-
-    #[test]
-    fn only_our_own_temporary_files_are_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let theirs = [
-            "a.tmp",
-            ".manyview-.tmp",
-            ".manyview-1.tmp",
-            ".manyview-1-x.tmp",
-            ".manyview-01-0.tmp",
-            "manyview-1-0.tmp",
-            ".manyview-1-0.tmp.bak",
-            ".manyview-1-0-0.tmp",
-            ".manyview-+1-0.tmp",
-        ]; // fmt: skip
-        for name in theirs.iter().chain(&[".manyview-1-0.tmp", ".manyview-4294967295-17.tmp"]) {
-            fs::write(folder.path().join(name), "").unwrap();
-        }
-        fs::create_dir(folder.path().join(".manyview-2-0.tmp")).unwrap();
-        let (used, _) = Temporary::create(folder.path()).unwrap();
-        let name = used.path.file_name().unwrap().to_string_lossy().into_owned();
-        remove_left_behind(folder.path());
-        let mut expected: Vec<String> = theirs.iter().map(ToString::to_string).collect();
-        expected.extend([".manyview-2-0.tmp".to_owned(), name]);
-        expected.sort();
-        assert_eq!(files(folder.path()), expected);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_with_our_name_is_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("precious"), "1").unwrap();
-        std::os::unix::fs::symlink("precious", folder.path().join(".manyview-1-0.tmp")).unwrap();
-        remove_left_behind(folder.path());
-        assert_eq!(files(folder.path()), [".manyview-1-0.tmp", "precious"]);
-    }
-
-    #[test]
-    fn a_group_appears_together() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("deep/out");
-        let mut output = OutputFolder::prepare(&path, &["a", "b"], false).unwrap();
-        assert_eq!(files(&path), [".manyview.lock"], "the check leaves no file but the lock");
-        output.write("a", |writer| writer.write_all(b"1")).unwrap();
-        output.write("b", |writer| writer.write_all(b"2")).unwrap();
-        assert!(
-            files(&path).iter().all(|name| name.starts_with('.')),
-            "no file is visible before the commit"
-        );
-        output.commit().unwrap();
-        assert_eq!(files(&path), ["a", "b"]);
-    }
-
-    /// Defect 6: both succeeded, and one result was lost.
-    #[test]
-    fn two_runs_cannot_write_to_one_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut first = OutputFolder::prepare(folder.path(), &["a"], true).unwrap();
-        let before = files(folder.path());
-        let error = OutputFolder::prepare(folder.path(), &["a"], true).unwrap_err();
-        assert!(error.to_string().contains("another run of manyview is writing to this folder"), "{error}");
-        assert_eq!(files(folder.path()), before);
-        first.write("a", |writer| writer.write_all(b"1")).unwrap();
-        first.publish().unwrap();
-        assert!(OutputFolder::prepare(folder.path(), &["a"], true).is_err(), "locked until the end");
-        // A single file beside them is another matter.
-        OutputFolder::prepare_file(folder.path(), "b", false).unwrap().commit().unwrap();
-        let traces = first.traces();
-        drop(first);
-        let second = OutputFolder::prepare(folder.path(), &["a"], true).unwrap();
-        traces.remove();
-        assert!(
-            OutputFolder::prepare(folder.path(), &["a"], true).is_err(),
-            "the lock of another run is not removed"
-        );
-        drop(second);
-        assert_eq!(files(folder.path()), ["a"]);
-    }
-
-    /// Without a lock, as for a single file.
-    #[test]
-    fn a_file_that_appears_meanwhile_is_not_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let [mut first, mut second] =
-            [(), ()].map(|()| OutputFolder::prepare_file(folder.path(), "a", false).unwrap());
-        first.write("a", |writer| writer.write_all(b"1")).unwrap();
-        second.write("a", |writer| writer.write_all(b"2")).unwrap();
-        first.commit().unwrap();
-        assert!(matches!(second.commit(), Err(Error::Config(_))));
-        assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "1");
-        assert_eq!(files(folder.path()), ["a"]);
-    }
-
-    #[test]
-    fn a_disk_full_at_the_third_file_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut output = OutputFolder::prepare(folder.path(), &["a", "b", "c"], false).unwrap();
-        output.write("a", |writer| writer.write_all(b"1")).unwrap();
-        output.write("b", |writer| writer.write_all(b"2")).unwrap();
-        assert!(matches!(output.write("c", disk_full), Err(Error::Io { path, .. }) if path.ends_with("c")));
-        drop(output);
-        assert!(files(folder.path()).is_empty());
-    }
-
-    #[test]
-    fn existing_results_are_refused_unless_forced() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("b"), "precious").unwrap();
-        let error = OutputFolder::prepare(folder.path(), &["a", "b"], false).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .ends_with("b already exists; pass force to overwrite it, or choose another folder")
-        );
-        assert!(OutputFolder::prepare(folder.path(), &["a", "c"], false).is_ok());
-        let mut output = OutputFolder::prepare(folder.path(), &["a", "b"], true).unwrap();
-        output.write("b", |writer| writer.write_all(b"new")).unwrap();
-        output.commit().unwrap();
-        assert_eq!(fs::read_to_string(folder.path().join("b")).unwrap(), "new");
-    }
-
-    #[test]
-    fn places_that_cannot_work_are_refused_before_the_computation() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("file"), "").unwrap();
-        fs::create_dir(folder.path().join("taken")).unwrap();
-        let prepare = |path: &str, name: &str| {
-            OutputFolder::prepare(&folder.path().join(path), &[name], true).unwrap_err().to_string()
-        };
-        assert!(prepare("file", "a").ends_with("file: is a file where a folder is expected"));
-        assert!(prepare("file/deeper", "a").contains("file"));
-        assert!(prepare("", "taken").ends_with("taken: is a folder where a file is expected"));
-        assert!(prepare("", "a/b").contains("\"a/b\" is not a valid file name"));
-        assert!(prepare("", "..").contains("is not a valid file name"));
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_folder_without_room_for_files_is_refused() {
-        // Not even root can create files in /proc.
-        let error = OutputFolder::prepare(Path::new("/proc/self"), &["a"], false).unwrap_err();
-        assert!(matches!(error, Error::Io { .. }), "{error}");
-    }
-}
+mod tests;
