@@ -63,8 +63,8 @@ pub(super) struct PieceHeader {
     pub(super) columns: Range<usize>,
     iterations: usize,
     converged: bool,
-    u_rows: usize,
-    v_rows: usize,
+    pub(super) u_rows: usize,
+    pub(super) v_rows: usize,
     vs: usize,
 }
 

@@ -15,7 +15,11 @@ use manyview_data::network::Network;
 pub struct Identity {
     program: String,
     config: Value,
+    /// A hash of the node ids.
     nodes: u64,
+    /// The number of nodes. Not in the file, where the hash stands for it: it is what the sizes in a file are compared with.
+    #[serde(skip)]
+    node_count: usize,
     views: Vec<ViewIdentity>,
     /// The columns of each stage.
     columns: Vec<Range<usize>>,
@@ -48,6 +52,7 @@ impl Identity {
             program: env!("CARGO_PKG_VERSION").into(),
             config,
             nodes: mix_words(ids),
+            node_count: network.nodes().len(),
             views: network.views().iter().map(view).collect(),
             columns: columns.unwrap_or_default(),
         }
@@ -56,6 +61,11 @@ impl Identity {
     /// The columns of a stage, from 1; `None` if the run has no such stage.
     pub(super) fn columns_of(&self, stage: usize) -> Option<&Range<usize>> {
         self.columns.get(stage.checked_sub(1)?)
+    }
+
+    /// The number of nodes.
+    pub(super) fn node_count(&self) -> usize {
+        self.node_count
     }
 
     /// The number of views.
@@ -132,7 +142,7 @@ mod tests {
     #[test]
     fn an_identity_survives_the_disk() {
         let identity =
-            Identity::of(&Mnmf { tol: 1e-7, gamma: 0.1, ..Mnmf::default() }, 0, &network(0.3, "c"));
+            Identity::of(&Mnmf { tol: Some(1e-7), gamma: 0.1, ..Mnmf::default() }, 0, &network(0.3, "c"));
         let text = serde_json::to_string(&identity).unwrap();
         assert_eq!(serde_json::from_str::<Identity>(&text).unwrap().difference(&identity), None);
     }

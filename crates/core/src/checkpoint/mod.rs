@@ -117,7 +117,7 @@ impl Checkpoints {
         let Some(columns) = self.identity.columns_of(stage) else {
             return Some("is beyond the last stage".into());
         };
-        let views = self.identity.views();
+        let (views, nodes) = (self.identity.views(), self.identity.node_count());
         let mut next = columns.start;
         for piece in &found.pieces {
             if piece.columns.start < next || piece.columns.end > columns.end {
@@ -125,6 +125,9 @@ impl Checkpoints {
             }
             if piece.views.iter().any(|&view| view >= views) {
                 return Some("has a view that the network does not have".into());
+            }
+            if piece.u_rows != nodes || piece.v_rows != nodes {
+                return Some(format!("has {} nodes, and the network has {nodes}", piece.u_rows));
             }
             next = piece.columns.end;
         }

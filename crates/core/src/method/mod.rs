@@ -5,6 +5,7 @@
 //!
 //! Invariant: vectors follow from the network, the settings and the seed; never from the number of threads.
 
+mod ranks;
 mod record;
 mod task;
 
@@ -163,6 +164,8 @@ pub fn fit<M: Method>(
     let pool = Pool::new(options.threads)?;
     let began = Instant::now();
     let mut task = Task::new(network, method.dim(), options.seed, &pool, options.labels, observer);
+    let fingerprint = network.fingerprint();
+    ranks::check_same(network, fingerprint, options.comm)?;
     let mut found = method.run_on(&mut task, options.comm, options.checkpoints)?;
     let has_rate = method.describe().iter().any(|setting| setting.name == "rate");
     check_vectors(name, has_rate, &mut found)?;
@@ -178,7 +181,7 @@ pub fn fit<M: Method>(
         method: name.to_owned(),
         settings: settings_json(method, options),
         config: settings_json(&method.resolved(network.views().len()), options),
-        fingerprint: network.fingerprint(),
+        fingerprint,
         overlap: Vec::new(),
         embedding,
         views,

@@ -13,7 +13,7 @@ use std::ops::{ControlFlow, Range};
 use crate::comm::{self, Comm};
 use crate::method::{Observer, Progress};
 use crate::proximity::{Settings, sample};
-use manyview_base::error::{Error, Result};
+use manyview_base::error::Result;
 use manyview_base::parallel::Pool;
 use manyview_base::random::Key;
 use manyview_data::network::Network;
@@ -36,7 +36,6 @@ pub(super) fn own_rows(
     if comm.size() == 1 {
         return Ok(0..nodes);
     }
-    check_same(network, comm)?;
     let strata = (SAMPLE * comm.size()).min(nodes / SPARING).max(1);
     let rows: Vec<usize> = (0..strata).map(|stratum| sampled_row(stratum, strata, nodes)).collect();
     let own = bound(strata, comm.rank(), comm.size())..bound(strata, comm.rank() + 1, comm.size());
@@ -56,23 +55,6 @@ pub(super) fn own_rows(
     comm::all_gather(comm, &costs, &mut all_costs);
     let bounds = cut(&all_costs, nodes, comm.size());
     Ok(bounds[comm.rank()]..bounds[comm.rank() + 1])
-}
-
-/// A network that differs between ranks would give wrong results, or a deadlock.
-fn check_same(network: &Network, comm: &dyn Comm) -> Result<()> {
-    let views = network.views();
-    let entries: usize = views.iter().map(|view| view.adjacency.entries()).sum();
-    let weight: f64 = views.iter().flat_map(|view| view.adjacency.values()).sum();
-    let own = [network.nodes().len() as f64, views.len() as f64, entries as f64, weight];
-    let all = comm::gather(comm, own);
-    match all.iter().position(|other| *other != all[0]) {
-        None => Ok(()),
-        Some(rank) => Err(Error::network(format!(
-            "rank {rank} has read a different network ({} nodes, {} views) than rank 0 ({} nodes, {} views), or different \
-             edges; all ranks must read the same files",
-            all[rank][0], all[rank][1], all[0][0], all[0][1]
-        ))),
-    }
 }
 
 /// The start of part `index` of `parts` equal parts.

@@ -59,7 +59,7 @@ fn ranks_agree_with_one_process_and_with_each_other() {
             max_iter: 6,
             unique_max_iter: None,
             // An exact number of iterations: a rounding error may not decide who stops first.
-            tol: 0.0,
+            tol: Some(0.0),
             ..Mnmf::preset(preset)
         };
         let one = fit_on_threads(1, &config, &network);
@@ -81,7 +81,7 @@ fn more_ranks_than_rows_are_fine() {
         dim: 6,
         stages: 2,
         max_iter: 3,
-        tol: 0.0,
+        tol: Some(0.0),
         proximity: manyview_core::proximity::Settings { window: 1, ..Default::default() },
         consensus: Consensus::Shared,
         normalize: Normalize::Max,
@@ -143,6 +143,38 @@ fn ranks_with_different_networks_are_refused() {
     }
 }
 
+/// Only the sums of weights were compared: those that overflow look the same, and so do edges that are exchanged.
+#[test]
+fn ranks_whose_sums_of_weights_overflow_are_told_apart() {
+    let edges = |weight: f64, last: &'static str| {
+        [("a", "b", weight), ("b", "c", 1.5e308), ("c", "d", 1.5e308), ("d", last, 1.5e308)]
+    };
+    let network = |weight, last, name| Network::from_edges(&[(name, &edges(weight, last)[..])]).unwrap();
+    let first = network(1.5e308, "a", "calls");
+    let others =
+        [network(1e308, "a", "calls"), network(1.5e308, "b", "calls"), network(1.5e308, "a", "mails")];
+    let config = Mnmf { dim: 4, stages: 2, ..Mnmf::default() };
+    for other in others {
+        assert_eq!(other.nodes().len(), first.nodes().len());
+        let results = Threads::run(3, |comm| {
+            use manyview_core::comm::Comm;
+            let network = if comm.rank() == 2 { &other } else { &first };
+            fit_watched(&config, network, comm, None, &mut |_| ControlFlow::Continue(()))
+        });
+        for result in results {
+            let words = "rank 2 has read a different network (the nodes, the edges or their weights are not those of rank 0)";
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+    let results = Threads::run(3, |comm| {
+        fit_watched(&config, &first, comm, None, &mut |_| ControlFlow::Continue(())).map(drop)
+    });
+    for result in results {
+        result.unwrap();
+    }
+}
+
 /// `U V` of a stage, which is what a factorization says; its factors alone are only known up to a scale.
 #[test]
 fn products_of_factors_agree_after_a_stage() {
@@ -165,7 +197,7 @@ fn products_of_factors_agree_after_a_stage() {
         })
         .collect();
     let number = |row: usize, col: usize| ((row * 31 + col * 17) % 97) as f32 / 97.0;
-    for solver in [Solver::Mu, Solver::Hals] {
+    for solver in Solver::ALL {
         let settings =
             Settings { solver, gamma: 5.0, max_iter: 30, tol: 0.0, stop: StopRule::Decrease, epsilon: 0.0 };
         let run = |bounds: &[usize]| {

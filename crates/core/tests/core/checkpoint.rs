@@ -200,6 +200,57 @@ fn a_stage_of_an_older_format_is_computed_again_with_a_word() {
     assert_eq!(found.stages, 0);
 }
 
+/// A file with other sizes, whose length and checksum fit them, was accepted: missing rows of U were zero, others were dropped.
+#[test]
+fn a_checkpoint_with_another_number_of_nodes_is_not_accepted() {
+    let (network, config) = (network(), config());
+    let whole = config.fit(&network).unwrap();
+    for nodes in [1, 299, 301] {
+        let folder = tempfile::tempdir().unwrap();
+        break_off(&config, &network, folder.path(), 3);
+        let path = folder.path().join("0002.stage");
+        fs::write(&path, with_nodes(&fs::read(&path).unwrap(), nodes)).unwrap();
+        let (_, found) = Checkpoints::resume(folder.path(), Identity::of(&config, 0, &network)).unwrap();
+        let words = found.damaged.unwrap();
+        let expected =
+            format!("0002.stage: has {nodes} nodes, and the network has 300; the stage is computed again");
+        assert!(words.ends_with(&expected), "{words}");
+        assert_eq!(found.stages, 1);
+        assert_same(&resume(&config, &network, folder.path()).0, &whole);
+    }
+}
+
+/// A stage file in which all factors have this many rows, with a valid length and checksum.
+fn with_nodes(file: &[u8], nodes: usize) -> Vec<u8> {
+    let begin = 17 + 8;
+    let length = u64::from_le_bytes(file[17..begin].try_into().unwrap()) as usize;
+    let mut header: serde_json::Value = serde_json::from_slice(&file[begin..begin + length]).unwrap();
+    let mut numbers = &file[begin + length..file.len() - 4];
+    let mut content = Vec::new();
+    for piece in header["pieces"].as_array_mut().unwrap() {
+        let count = |name: &str| piece[name].as_u64().unwrap() as usize;
+        let width = (piece["columns"]["end"].as_u64().unwrap() - piece["columns"]["start"].as_u64().unwrap())
+            as usize;
+        let (rows, factors) = (count("u_rows"), 1 + count("vs"));
+        let kept = 8 * (1 + 2 * piece["views"].as_array().unwrap().len() + width);
+        content.extend_from_slice(&numbers[..kept]);
+        numbers = &numbers[kept..];
+        for _ in 0..factors {
+            let mut factor = numbers[..4 * rows * width].to_vec();
+            factor.resize(4 * nodes * width, 0);
+            content.append(&mut factor);
+            numbers = &numbers[4 * rows * width..];
+        }
+        (piece["u_rows"], piece["v_rows"]) = (nodes.into(), nodes.into());
+    }
+    assert!(numbers.is_empty(), "all numbers were read");
+    let header = serde_json::to_vec(&header).unwrap();
+    let mut forged = [&file[..17], &(header.len() as u64).to_le_bytes(), &header, &content].concat();
+    let sum = crc32fast::hash(&forged);
+    forged.extend_from_slice(&sum.to_le_bytes());
+    forged
+}
+
 /// Defect 4: any `*.tmp` and `*.stage` was deleted.
 #[test]
 fn files_that_are_not_ours_are_not_deleted() {
@@ -247,7 +298,7 @@ fn links_are_never_followed() {
 #[test]
 fn another_number_of_ranks_can_go_on() {
     let network = network();
-    let config = Mnmf { tol: 0.0, ..config() };
+    let config = Mnmf { tol: Some(0.0), ..config() };
     let whole = config.fit(&network).unwrap();
     let folder = tempfile::tempdir().unwrap();
     break_off(&config, &network, folder.path(), 3);
@@ -277,7 +328,7 @@ fn another_number_of_ranks_can_go_on() {
 #[test]
 fn ranks_that_find_different_stages_use_those_of_all() {
     let network = network();
-    let config = Mnmf { tol: 0.0, ..config() };
+    let config = Mnmf { tol: Some(0.0), ..config() };
     let folders = [4, 2].map(|stages| {
         let folder = tempfile::tempdir().unwrap();
         break_off(&config, &network, folder.path(), stages);
