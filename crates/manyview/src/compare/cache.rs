@@ -17,7 +17,7 @@ use manyview_core::method::Fit;
 use manyview_core::result::{EMBEDDING, NODES, RUN, RankRecord, ResultFolder, RunRecord, SavedResult};
 use manyview_data::Network;
 use manyview_data::embedding::Embedding;
-use manyview_data::io::{OutputFolder, read_npy, write_npy};
+use manyview_data::io::{Disk, Files, OutputFolder, read_npy_from, write_npy};
 use manyview_data::labels::Labels;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -108,12 +108,14 @@ pub(super) struct JobCache {
     identity: Identity,
 }
 
-/// What a job's folder has.
-pub(super) enum Cached {
+/// What the folder of a job has, as far as it can be reused.
+#[derive(Debug)]
+pub enum Kept {
     /// The embedding and its scores.
     Scores(Scores),
     /// The embedding, without these scores, and the time it took in seconds.
     Embedding(Box<SavedResult>, f64),
+    /// Nothing.
     Nothing,
 }
 
@@ -122,27 +124,39 @@ impl JobCache {
         JobCache { folder: folder.join(&job.folder), identity }
     }
 
-    /// Reads what can be reused.
-    pub(super) fn read(&self) -> Cached {
-        let Some(made) = self.read_json::<Made>(MADE) else { return Cached::Nothing };
-        if (&made.version, &made.embedding) != (&self.identity.version, &self.identity.embedding) {
-            return Cached::Nothing;
+    /// Reads what can be reused for a job on this network.
+    pub(super) fn read(
+        &self,
+        files: &dyn Files,
+        settings: &CompareSettings,
+        job: &Job,
+        network: &Network,
+    ) -> Kept {
+        let Some(made) = self.read_json::<Made>(files, MADE) else { return Kept::Nothing };
+        if (&made.version, &made.embedding) != (&self.identity.version, &self.identity.embedding)
+            || made.seconds < 0.0
+        {
+            return Kept::Nothing;
         }
         // Scores without an embedding would leave nothing to draw a map of.
-        if EMBEDDING_FILES.iter().any(|name| !self.folder.join(name).is_file()) {
-            return Cached::Nothing;
+        if EMBEDDING_FILES.iter().any(|name| !files.is_file(&self.folder.join(name))) {
+            return Kept::Nothing;
         }
-        match self.read_json::<SavedScores>(SCORES) {
-            Some(saved) if saved.identity == self.identity => Cached::Scores(saved.scores),
-            _ => match ResultFolder::open(&self.folder) {
-                Ok(saved) => Cached::Embedding(Box::new(saved), made.seconds),
-                Err(_) => Cached::Nothing,
+        match self.read_json::<SavedScores>(files, SCORES) {
+            Some(SavedScores { identity, scores })
+                if identity == self.identity && scores.belong_to(settings, job.repeat) =>
+            {
+                Kept::Scores(scores)
+            }
+            _ => match SavedResult::open_from(files, &self.folder) {
+                Ok(saved) if belongs_to(&saved, network) => Kept::Embedding(Box::new(saved), made.seconds),
+                _ => Kept::Nothing,
             },
         }
     }
 
-    fn read_json<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        serde_json::from_slice(&fs::read(self.folder.join(name)).ok()?).ok()
+    fn read_json<T: DeserializeOwned>(&self, files: &dyn Files, name: &str) -> Option<T> {
+        serde_json::from_slice(&files.read(&self.folder.join(name)).ok()?).ok()
     }
 
     /// Writes an embedding with its `run.json`, and removes the map of the embedding that it replaces.
@@ -160,14 +174,15 @@ impl JobCache {
             _ => {}
         }
         listener.announce(&Event::Writing(&output.traces()));
+        // First: a folder with it is known to be ours, also if the process is killed before the other files are there.
+        let Identity { version, embedding, .. } = self.identity.clone();
+        let made = Made { version, embedding, seconds: fit.seconds.total };
+        output.write_extra(MADE, |writer| write_json(writer, &made))?;
         output.write_vectors(&fit.embedding, pool)?;
         let ranks = RankRecord::gather(&Local, fit, 0.0, 0.0);
         let mut record = RunRecord::new(fit, command);
         record.rank_records = &ranks;
         output.write_record(&record)?;
-        let Identity { version, embedding, .. } = self.identity.clone();
-        let made = Made { version, embedding, seconds: fit.seconds.total };
-        output.write_extra(MADE, |writer| write_json(writer, &made))?;
         output.commit()
     }
 
@@ -187,18 +202,34 @@ pub(super) fn read_or_draw_map(
     nodes: usize,
     draw: impl FnOnce(&Embedding) -> Result<Coordinates>,
 ) -> Result<Coordinates> {
-    let file = folder.join(MAP);
-    // Nodes without coordinates have NaN in the file.
-    let pair = |pair: &[f32]| (!pair[0].is_nan()).then(|| [pair[0], pair[1]]);
-    if let Ok(saved) = read_npy(&file)
-        && (saved.rows, saved.dim) == (nodes, 2)
-    {
-        return Ok(saved.values.chunks_exact(2).map(pair).collect());
+    if let Some(coordinates) = read_map(&Disk, folder, nodes) {
+        return Ok(coordinates);
     }
     let coordinates = draw(&ResultFolder::open(folder)?.embedding)?;
     let flat: Vec<f32> = coordinates.iter().flat_map(|pair| pair.unwrap_or([f32::NAN; 2])).collect();
-    write_npy(&file, coordinates.len(), 2, &flat)?;
+    write_npy(&folder.join(MAP), coordinates.len(), 2, &flat)?;
     Ok(coordinates)
+}
+
+/// Reads the map in a job's folder; `None` if it has none of this many nodes.
+pub(super) fn read_map(files: &dyn Files, folder: &Path, nodes: usize) -> Option<Coordinates> {
+    let saved = read_npy_from(files, &folder.join(MAP)).ok()?;
+    if (saved.rows, saved.dim) != (nodes, 2) {
+        return None;
+    }
+    // Nodes without coordinates have NaN in the file.
+    let pair = |&[x, y]: &[f32; 2]| match (x.is_nan(), x.is_finite() && y.is_finite()) {
+        (true, _) => Some(None),
+        (_, true) => Some(Some([x, y])),
+        _ => None,
+    };
+    saved.values.as_chunks().0.iter().map(pair).collect()
+}
+
+/// Whether a result is that of a network, although its files belong together.
+fn belongs_to(saved: &SavedResult, network: &Network) -> bool {
+    saved.embedding.nodes() == network.nodes()
+        && saved.run.network.fingerprint.as_ref().is_none_or(|key| *key == network_key(network))
 }
 
 pub(super) fn write_json(writer: &mut impl Write, value: &impl Serialize) -> io::Result<()> {

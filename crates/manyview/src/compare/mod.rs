@@ -45,6 +45,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use cache::Kept;
 pub use event::{Event, JobTitle, Observer, Parts, Reused};
 pub use jobs::{CandidateKind, Section};
 pub use maps::MethodMap;
@@ -58,7 +59,7 @@ use std::path::Path;
 use manyview_base::error::{Error, Result};
 use manyview_base::parallel::Pool;
 use manyview_data::Network;
-use manyview_data::io::OutputFolder;
+use manyview_data::io::{Files, OutputFolder};
 use manyview_data::labels::Labels;
 use manyview_data::overlap::overlaps;
 
@@ -170,6 +171,46 @@ pub fn compare_with(
     let (nodes, seed) = (network.nodes().len(), settings.seed);
     let maps = folder.map(|folder| MethodMap::all(folder, nodes, seed, &jobs, &rows)).unwrap_or_default();
     Ok(Comparison { rows, tables, notes, left_out: jobs.left_out, maps, settings })
+}
+
+/// The folder of a job of a comparison, as [`kept_jobs`] finds it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct KeptJob {
+    /// The name of the folder.
+    pub folder: String,
+    /// Its embedding and scores.
+    pub kept: Kept,
+    /// Its map: two coordinates per node, `None` for nodes with a zero vector.
+    pub map: Option<Vec<Option<[f32; 2]>>>,
+}
+
+/// What a comparison with these settings would reuse of a folder, in the order of its jobs. The files need not be on a disk.
+///
+/// Files that cannot be read, or that belong to something else, are no error: they would be computed again.
+///
+/// # Errors
+/// When a setting is invalid.
+pub fn kept_jobs(
+    files: &dyn Files,
+    folder: &Path,
+    network: &Network,
+    labels: &Labels,
+    settings: &CompareSettings,
+) -> Result<Vec<KeptJob>> {
+    let settings = settings.without_duplicates();
+    settings.check()?;
+    let jobs = Jobs::new(&settings, network)?;
+    let kept = |job: &jobs::Job| {
+        let one_view = job.view.map(|view| network.only(view));
+        let network = one_view.as_ref().unwrap_or(network);
+        let validate = jobs.rows[job.row].kind.is_some();
+        let identity = cache::Identity::new(&settings, job, network, labels, validate);
+        let kept = cache::JobCache::new(folder, job, identity).read(files, &settings, job, network);
+        let map = cache::read_map(files, &folder.join(&job.folder), network.nodes().len());
+        KeptJob { folder: job.folder.clone(), kept, map }
+    };
+    Ok(jobs.jobs.iter().map(kept).collect())
 }
 
 /// Refuses labels of other nodes, as far as their number shows it.

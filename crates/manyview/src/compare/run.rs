@@ -10,10 +10,11 @@ use manyview_base::error::{Error, Result};
 use manyview_base::parallel::Pool;
 use manyview_data::Network;
 use manyview_data::embedding::Embedding;
+use manyview_data::io::Disk;
 use manyview_data::labels::Labels;
 use manyview_data::overlap::Overlap;
 
-use super::cache::{Cached, Identity, JobCache};
+use super::cache::{Identity, JobCache, Kept};
 use super::event::{Event, JobTitle, Listener, Reused};
 use super::jobs::{Job, Jobs, Row, Section};
 use super::scores::{Measurement, Scores};
@@ -75,17 +76,18 @@ impl Runner<'_, '_> {
             let identity = Identity::new(self.settings, job, network, self.labels, validate);
             JobCache::new(folder, job, identity)
         });
-        let (embedding, embedded) = match cache.as_ref().map_or(Cached::Nothing, JobCache::read) {
-            Cached::Scores(scores) => {
+        let kept = cache.as_ref().map(|cache| cache.read(&Disk, self.settings, job, network));
+        let (embedding, embedded) = match kept.unwrap_or(Kept::Nothing) {
+            Kept::Scores(scores) => {
                 self.listener.tell(&Event::Started { job: title, reused: Reused::Scores })?;
                 self.tell_notes(&scores)?;
                 return Ok(scores);
             }
-            Cached::Embedding(saved, seconds) => {
+            Kept::Embedding(saved, seconds) => {
                 self.listener.tell(&Event::Started { job: title, reused: Reused::Embedding })?;
                 (saved.embedding, seconds)
             }
-            Cached::Nothing => {
+            Kept::Nothing => {
                 self.listener.tell(&Event::Started { job: title, reused: Reused::Nothing })?;
                 self.embed(job, network, cache.as_ref())?
             }

@@ -106,6 +106,38 @@ impl Measurement<'_> {
 }
 
 impl Scores {
+    /// Whether they can be scores that were measured with these settings: of every C, fraction and repeat, and numbers that
+    /// scores can be. `repeat` is the only one that was measured, if any. Tables rely on it.
+    pub(super) fn belong_to(&self, settings: &CompareSettings, repeat: Option<usize>) -> bool {
+        let repeats = repeat.map_or(settings.repeats, |_| 1);
+        let between = |least: f64, values: &[f64]| values.iter().all(|x| (least..=1.0 + 1e-9).contains(x));
+        let all = |values: &[f64]| values.len() == repeats && between(0.0, values);
+        let some = |values: &[f64]| values.len() <= repeats && between(0.0, values);
+        let share = |(share, train): (&ShareScores, &f64)| {
+            share.train == *train
+                && all(&share.micro_f1)
+                && all(&share.macro_f1)
+                && share.known_micro_f1.len() == share.known_macro_f1.len()
+                && [&share.known_micro_f1, &share.known_macro_f1, &share.validation]
+                    .into_iter()
+                    .all(|x| some(x))
+        };
+        let cost = |(cost, c): (&CostScores, &Cost)| {
+            cost.c == c.to_string()
+                && cost.shares.len() == settings.train.len()
+                && cost.shares.iter().zip(&settings.train).all(share)
+        };
+        self.classify.len() == settings.c.len()
+            && self.classify.iter().zip(&settings.c).all(cost)
+            && some(&self.nmi)
+            && self.ami.len() == self.nmi.len()
+            // Below zero if a clustering is worse than chance.
+            && between(-1.0, &self.ami)
+            && self.seconds >= 0.0
+            // They are printed.
+            && !self.notes.iter().any(|note| note.chars().any(char::is_control))
+    }
+
     /// The repeats of several measurements, one after the other.
     pub(super) fn joined(parts: &[&Scores]) -> Option<Scores> {
         let mut whole = (*parts.first()?).clone();

@@ -75,6 +75,74 @@ fn with_and_without_a_folder_the_tables_are_the_same() {
     assert_eq!(started, [Reused::Embedding; 4], "other scores of the same vectors");
 }
 
+/// Scores that are damaged, but still JSON, made the tables panic.
+#[test]
+fn scores_that_do_not_fit_the_settings_are_measured_again() {
+    let (network, labels) = planted(0);
+    let place = tempfile::tempdir().unwrap();
+    let folder = Some(place.path());
+    let (whole, _) = run(&network, &labels, &settings(), folder).unwrap();
+    let file = place.path().join("mnmf/scores.json");
+    let text = fs::read(&file).unwrap();
+    type Harm = fn(&mut serde_json::Value);
+    let harms: [(&str, Harm); 8] = [
+        ("no C", |scores| scores["classify"] = serde_json::json!([])),
+        ("another C", |scores| scores["classify"][0]["c"] = "7".into()),
+        ("no fractions", |scores| scores["classify"][0]["shares"] = serde_json::json!([])),
+        ("another fraction", |scores| scores["classify"][0]["shares"][0]["train"] = 0.9.into()),
+        ("a repeat less", |scores| {
+            scores["classify"][0]["shares"][1]["micro_f1"].as_array_mut().unwrap().truncate(1);
+        }),
+        ("a score above 1", |scores| scores["nmi"][0] = 3.into()),
+        ("a time below 0", |scores| scores["seconds"] = (-1).into()),
+        ("control characters", |scores| scores["notes"] = serde_json::json!(["\u{1b}[2J"])),
+    ];
+    for (what, harm) in harms {
+        let mut saved: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        harm(&mut saved["scores"]);
+        fs::write(&file, serde_json::to_vec(&saved).unwrap()).unwrap();
+        let (again, started) = run(&network, &labels, &settings(), folder).unwrap();
+        assert_eq!(started[3], Reused::Embedding, "{what}");
+        assert_eq!(started[..3], [Reused::Scores; 3], "{what}");
+        assert_eq!(again.tables, whole.tables, "{what}");
+    }
+}
+
+/// A whole result of another network, in the folder of a job, was measured.
+#[test]
+fn an_embedding_of_another_network_is_computed_again() {
+    let ((network, labels), (other, other_labels)) = (planted(0), planted(5));
+    let [place, elsewhere] = [(), ()].map(|()| tempfile::tempdir().unwrap());
+    let (whole, _) = run(&network, &labels, &settings(), Some(place.path())).unwrap();
+    run(&other, &other_labels, &settings(), Some(elsewhere.path())).unwrap();
+    for name in ["embedding.npy", "nodes.txt", "run.json"] {
+        let name = format!("mnmf/{name}");
+        fs::copy(elsewhere.path().join(&name), place.path().join(&name)).unwrap();
+    }
+    fs::remove_file(place.path().join("mnmf/scores.json")).unwrap();
+    let (again, started) = run(&network, &labels, &settings(), Some(place.path())).unwrap();
+    assert_eq!(started[3], Reused::Nothing);
+    assert_eq!(again.tables, whole.tables);
+}
+
+/// A process that was killed before all files had their names left a folder that asked for `force`.
+#[test]
+fn what_a_killed_comparison_left_is_computed_again() {
+    let (network, labels) = planted(0);
+    let place = tempfile::tempdir().unwrap();
+    let (whole, _) = run(&network, &labels, &settings(), Some(place.path())).unwrap();
+    // In the order in which they get their names.
+    let files = ["made.json", "embedding.npy", "nodes.txt", "run.json"];
+    for present in 1..files.len() {
+        for name in files[present..].iter().chain(&["scores.json"]) {
+            fs::remove_file(place.path().join("mnmf").join(name)).unwrap();
+        }
+        let (again, started) = run(&network, &labels, &settings(), Some(place.path())).unwrap();
+        assert_eq!(started[3], Reused::Nothing);
+        assert_eq!(again.tables, whole.tables);
+    }
+}
+
 #[test]
 fn maps_are_drawn_once() {
     let (network, labels) = planted(0);
@@ -89,6 +157,15 @@ fn maps_are_drawn_once() {
     assert_eq!(drawn.len(), 60);
     let read = map.coordinates(&pool, &mut |_| panic!("it is in the folder")).unwrap();
     assert_eq!(read, drawn);
+
+    // One that cannot be shown is drawn again.
+    let file = place.path().join("mnmf/map.npy");
+    let mut bytes = fs::read(&file).unwrap();
+    let end = bytes.len();
+    bytes[end - 4..].copy_from_slice(&f32::INFINITY.to_le_bytes());
+    fs::write(&file, bytes).unwrap();
+    let again = map.coordinates(&pool, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(again, drawn);
 }
 
 #[test]

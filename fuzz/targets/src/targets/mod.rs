@@ -1,6 +1,7 @@
 //! The targets, one file each.
 
 mod checkpoint;
+mod compare;
 mod edges;
 mod folder;
 mod labels;
@@ -24,6 +25,7 @@ pub static TARGETS: &[Target] = &[
     npy::TARGET,
     result::TARGET,
     checkpoint::TARGET,
+    compare::TARGET,
     settings::TARGET,
 ];
 

@@ -101,25 +101,32 @@ fn mutate(input: &mut Vec<u8>, _: &[Vec<u8>], random: &mut Random) {
         files.remove(at);
     } else {
         let (name, content) = &mut files[at];
-        match name.as_str() {
-            "embedding.npy" if random.one_in(4) => change_bytes(content, random),
-            // The numbers are at the end.
-            "embedding.npy" => {
-                let numbers = content.len().saturating_sub(128);
-                if numbers > 0 {
-                    let at = content.len() - 1 - random.below(numbers);
-                    content[at] = random.byte();
-                }
-            }
-            "nodes.txt" if !random.one_in(4) => {
-                // A different id, and still as many.
-                let byte = b"abcdef\"#,\t;= "[random.below(13)];
-                content.insert(random.below(content.len().max(1)).min(content.len()), byte);
-            }
-            _ => change_text(content, &[], &WORDS, random),
-        }
+        change_file(name, content, random);
     }
     *input = join(&files);
+}
+
+/// Changes one of the three files.
+pub(super) fn change_file(name: &str, content: &mut Vec<u8>, random: &mut Random) {
+    match name {
+        "embedding.npy" if random.one_in(4) => change_bytes(content, random),
+        "embedding.npy" => change_numbers(content, random),
+        "nodes.txt" if !random.one_in(4) => {
+            // A different id, and still as many.
+            let byte = b"abcdef\"#,\t;= "[random.below(13)];
+            content.insert(random.below(content.len().max(1)).min(content.len()), byte);
+        }
+        _ => change_text(content, &[], &WORDS, random),
+    }
+}
+
+/// Changes the numbers of an array, which are at the end.
+pub(super) fn change_numbers(content: &mut [u8], random: &mut Random) {
+    let numbers = content.len().saturating_sub(128);
+    if numbers > 0 {
+        let at = content.len() - 1 - random.below(numbers);
+        content[at] = random.byte();
+    }
 }
 
 fn described(result: &SavedResult) -> String {
