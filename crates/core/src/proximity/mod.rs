@@ -6,12 +6,15 @@
 //!
 //! Sixteen rows are computed together, dense, and immediately reduced to their sparse form (`walk`), so there is never
 //! a dense `nodes x nodes` matrix. The time is proportional to `T x nodes x entries of A`, less if the first steps
-//! reach few nodes. The scratch memory is `32 x nodes` numbers per thread, plus the remaining entries of sixteen rows.
+//! reach few nodes or many rows are the same (`twins`). The scratch memory is `32 x nodes` numbers per thread, plus the
+//! remaining entries of sixteen rows.
 //!
 //! Invariant: a row depends on the view only, not on which rows are computed together or on the number of threads.
 
 mod degrees;
 mod settings;
+mod step;
+mod twins;
 mod walk;
 
 use std::ops::{ControlFlow, Range};
@@ -25,8 +28,9 @@ use manyview_base::message::{option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_data::network::View;
 pub use settings::{Isolated, Settings};
+pub use step::{TOGETHER, goes_out};
+use twins::Twins;
 use walk::{Scratch, Walk};
-pub use walk::{TOGETHER, goes_out};
 
 /// The proximity matrix of a view.
 ///
@@ -75,9 +79,12 @@ pub fn row_blocks<T: Real>(
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Rows<T>> {
     let degrees = Degrees::of(view);
+    let twins = Twins::of(&view.adjacency, rows);
     let found = match degrees.precision(view, settings)? {
-        Precision::Usual => blocks_of(&Walk::<T>::new(view, &degrees, settings), rows, pool, watch),
-        Precision::Double => blocks_of(&Walk::<f64>::new(view, &degrees, settings), rows, pool, watch),
+        Precision::Usual => blocks_of(view, &Walk::<T>::new(view, &degrees, settings), &twins, pool, watch),
+        Precision::Double => {
+            blocks_of(view, &Walk::<f64>::new(view, &degrees, settings), &twins, pool, watch)
+        }
     };
     let (blocks, largest): (Vec<_>, Vec<f64>) = found.ok_or(Error::Interrupted)?.into_iter().unzip();
     Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max) })
@@ -85,19 +92,47 @@ pub fn row_blocks<T: Real>(
 
 /// The rows of a walk, and the largest value of each block; `None` if canceled.
 fn blocks_of<W: Real, T: Real>(
+    view: &View,
     walk: &Walk<'_, W>,
-    rows: Range<usize>,
+    twins: &Twins,
     pool: &Pool,
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Option<Vec<(Csr<T>, f64)>> {
-    let count = rows.len().div_ceil(BLOCK_ROWS);
-    let task = |scratch: &mut Scratch<W>, index: usize, canceled: &AtomicBool| {
-        let first = rows.start + index * BLOCK_ROWS;
-        walk.block(first..(first + BLOCK_ROWS).min(rows.end), scratch, canceled)
+    let scratch = || Scratch::new(walk.nodes());
+    let originals = twins.originals();
+    let original = |scratch: &mut Scratch<W>, index: usize, canceled: &AtomicBool| {
+        walk.block::<T>(originals[index]..originals[index] + 1, scratch, canceled)
     };
-    pool.map_watched(count, || Scratch::new(walk.nodes()), task, &mut |done| {
-        watch((done * BLOCK_ROWS).min(rows.len()))
-    })
+    let originals = match originals.len() {
+        0 => Vec::new(),
+        count => pool.map_watched(count, scratch, original, &mut |_| watch(0))?,
+    };
+    let task = |scratch: &mut Scratch<W>, index: usize, canceled: &AtomicBool| {
+        let mut parts = Vec::new();
+        let mut largest = 0.0f64;
+        for (rows, original) in twins.parts(&view.adjacency, index) {
+            let (part, most) = match original {
+                Some(original) => {
+                    let (row, most) = &originals[original];
+                    (twins::copies(row, rows.len()), *most)
+                }
+                None => walk.block(rows, scratch, canceled)?,
+            };
+            parts.push(part);
+            largest = largest.max(most);
+        }
+        let block = if parts.len() == 1 { parts.pop() } else { None };
+        Some((block.unwrap_or_else(|| Csr::stack(walk.nodes(), parts)), largest))
+    };
+    let rows = twins.rows();
+    let count = rows.len().div_ceil(BLOCK_ROWS);
+    pool.map_watched(count, scratch, task, &mut |done| watch((done * BLOCK_ROWS).min(rows.len())))
+}
+
+/// The number of groups of [`TOGETHER`] rows that are computed for the matrix of a view: fewer than it has, if many rows are the
+/// same.
+pub fn computed_groups(view: &View) -> usize {
+    Twins::of(&view.adjacency, 0..view.adjacency.rows()).groups()
 }
 
 /// The result of [`sample`].
@@ -106,6 +141,8 @@ pub struct Sample {
     pub rows: Vec<[u32; STEPS]>,
     /// The time of one thread for each group of [`TOGETHER`] rows.
     pub group_seconds: Vec<f64>,
+    /// The bytes of a number of the walk: 8 where f32 cannot represent all of them.
+    pub number_bytes: usize,
 }
 
 /// Entries are counted by value, in intervals of this length. An entry above `log(c)` would remain with a `negative`
@@ -123,12 +160,17 @@ pub fn sample(
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Sample> {
     let degrees = Degrees::of(view);
-    let done = match degrees.precision(view, settings)? {
+    let precision = degrees.precision(view, settings)?;
+    let number_bytes = match precision {
+        Precision::Usual => size_of::<f32>(),
+        Precision::Double => size_of::<f64>(),
+    };
+    let done = match precision {
         Precision::Usual => sample_of(&Walk::<f32>::new(view, &degrees, settings), rows, pool, watch),
         Precision::Double => sample_of(&Walk::<f64>::new(view, &degrees, settings), rows, pool, watch),
     };
     let (counts, group_seconds): (Vec<_>, Vec<f64>) = done.ok_or(Error::Interrupted)?.into_iter().unzip();
-    Ok(Sample { rows: counts.concat(), group_seconds })
+    Ok(Sample { rows: counts.concat(), group_seconds, number_bytes })
 }
 
 /// The counts and the time of each group of rows; `None` if canceled.
@@ -401,6 +443,56 @@ mod tests {
         assert!(text.contains("from 1e-155 to 1e155, differ too much") && text.contains("remove"), "{text}");
         let text = compute(&view(60, &ring(60), false), settings(5, 1e-307), 1).unwrap_err().to_string();
         assert!(text.contains("negative") && text.contains("out of range"), "{text}");
+    }
+
+    /// A star of a million leaves was not finished after 300 s. Some of these rows are in blocks with others, some hubs have few
+    /// leaves, and some leaves have weights of their own.
+    #[test]
+    fn rows_that_are_the_same_are_computed_once() {
+        let nodes = 14 * BLOCK_ROWS + 8;
+        let hub_of = |node: usize| match node {
+            4..900 => 0,
+            900..1000 => 1 + node % 2,
+            _ => 3,
+        };
+        let mut edges: Vec<_> = ring(4).iter().map(|&(a, b, _)| (a, b, 1.0)).collect();
+        edges.extend((4..nodes).map(|node| (hub_of(node), node, 1.0 + (node % 7) as f64 / 3.0)));
+        // Those have a second neighbor.
+        edges.extend([100, 101, 1200].map(|node| (node, node + 1, 1.0)));
+        for directed in [false, true] {
+            // From the leaves to the hubs.
+            let edges: Vec<_> = edges.iter().map(|&(hub, leaf, weight)| (leaf, hub, weight)).collect();
+            let view = view(nodes, &edges, directed);
+            let whole = nodes.div_ceil(TOGETHER);
+            let computed = computed_groups(&view);
+            assert!(computed < whole / 2, "{computed} of {whole}");
+            for rows in [0..nodes, 700..nodes - 5, 0..1] {
+                let (settings, pool) = (settings(5, 1.0), Pool::new(Some(2)).unwrap());
+                let found = row_blocks::<f32>(&view, settings, rows.clone(), &pool, &mut |_| {
+                    ControlFlow::Continue(())
+                });
+                let found = found.unwrap();
+                let degrees = Degrees::of(&view);
+                let walk = Walk::<f32>::new(&view, &degrees, settings);
+                let (mut largest, mut first) = (0.0f64, rows.start);
+                for block in &found.blocks {
+                    let rows = first..first + block.rows();
+                    let all = walk.block::<f32>(rows, &mut Scratch::new(nodes), &AtomicBool::new(false));
+                    let (expected, most) = all.unwrap();
+                    assert_eq!(*block, expected);
+                    largest = largest.max(most);
+                    first += block.rows();
+                }
+                assert_eq!((first, found.largest), (rows.end, largest));
+            }
+        }
+        // The rows of hubs, and one for each hub; hubs with too few leaves.
+        let groups = |edges: Vec<(usize, usize, f64)>| computed_groups(&view(4000, &edges, false));
+        let hubs = |hubs: usize| groups((hubs..4000).map(|node| (node % hubs, node, 1.0)).collect());
+        assert_eq!([hubs(16), hubs(200)], [1 + 16, 250]);
+        // Every second row would have to be computed alone.
+        let between = |node: usize| if node % 2 == 1 { 0 } else { (node + 2) % 4000 };
+        assert_eq!(groups((1..4000).map(|node| (node, between(node), 1.0)).collect()), 250);
     }
 
     #[test]

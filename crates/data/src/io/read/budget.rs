@@ -1,5 +1,7 @@
 //! The memory that reading may take.
 
+use std::cell::OnceCell;
+
 use crate::network::NetworkBuilder;
 use manyview_base::error::{Error, Result};
 use manyview_base::memory::{Limit, resident_bytes};
@@ -9,12 +11,18 @@ pub(super) const LINES_PER_CHECK: usize = 1 << 16;
 
 /// Refuses to collect more nodes and edges than the memory can hold.
 pub(super) struct Budget {
-    limit: Limit,
+    max_memory: Option<u64>,
+    /// Only found out when it is needed: asking the system takes longer than reading a small file.
+    limit: OnceCell<Limit>,
 }
 
 impl Budget {
     pub(super) fn new(max_memory: Option<u64>) -> Self {
-        Budget { limit: Limit::new(max_memory) }
+        Budget { max_memory, limit: OnceCell::new() }
+    }
+
+    fn limit(&self) -> &Limit {
+        self.limit.get_or_init(|| Limit::new(self.max_memory))
     }
 
     /// Checks what the process holds and what the next edges may need.
@@ -23,7 +31,7 @@ impl Budget {
     /// [`Error::TooLarge`], with the place in the file.
     pub(super) fn check(&self, builder: &NetworkBuilder, place: impl FnOnce() -> String) -> Result<()> {
         let needed = held(builder) + builder.growth(LINES_PER_CHECK);
-        self.limit.check(needed).map_err(|exceeded| {
+        self.limit().check(needed).map_err(|exceeded| {
             Error::too_large(format!(
                 "{}: reading up to here needs {exceeded}; remove lines, or use a machine with more memory",
                 place()
@@ -40,7 +48,7 @@ impl Budget {
         if builder.edges() < LINES_PER_CHECK {
             return Ok(());
         }
-        self.limit.check(held(builder) + builder.build_growth()).map_err(|exceeded| {
+        self.limit().check(held(builder) + builder.build_growth()).map_err(|exceeded| {
             Error::too_large(format!("the network of {} edges needs {exceeded}", builder.edges()))
         })
     }
