@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use manyview::comm::Local;
 use manyview::linalg::{Csr, Dense, Real, Tiles};
 use manyview::mnmf::{Mnmf, Normalize};
-use manyview::nmf::{self, Factors, Settings, Start, StopRule, Target};
+use manyview::nmf::{self, Factors, Settings, Solver, Start, StopRule, Target};
 use manyview::parallel::Pool;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -70,11 +70,14 @@ fn in_precision<'py, T: Real + Element>(
         solver: given.solver,
         gamma: given.gamma,
         max_iter: given.max_iter,
-        tol: given.tol,
+        tol: given.tol(given.solver),
         stop: StopRule::Decrease,
         epsilon: 0.0,
     };
     let matrices = matrices.iter().map(|given| matrix::<T>(given, shape.1)).collect::<PyResult<Vec<_>>>()?;
+    for (at, matrix) in matrices.iter().enumerate() {
+        check_range(at, matrix, settings.solver)?;
+    }
     let start = start.map(|start| given_start(&start, asked)).transpose()?;
     let (mut watch, mut errors, mut weights) = (Watch::new(callback), Vec::new(), Vec::new());
     let result = detached(py, || {
@@ -99,7 +102,7 @@ fn in_precision<'py, T: Real + Element>(
         })
     });
     let found = watch.outcome(result)?;
-    if !is_finite(&found) {
+    if !is_finite(&found) || errors.iter().flatten().any(|error| !error.is_finite()) {
         return Err(PyValueError::new_err(
             "the factorization has numbers that are not finite: the numbers of the matrices are too large or differ too much; \
              divide them by a common factor",
@@ -139,6 +142,30 @@ fn given_start<T: Real + Element>((u, v): &GivenStart<'_>, asked: &Asked) -> PyR
     let u = array(u, rows, false, "U")?;
     let v_t = v.iter().enumerate().map(|(at, v)| array(v, cols, true, &format!("V[{at}]")));
     Ok(Start { u, v_t: v_t.collect::<PyResult<_>>()? })
+}
+
+/// Refuses a matrix whose numbers are too large or too small for what is computed from them: the sum of their squares in f64,
+/// and, by `hals`, products with factors, which are as large as their square roots, in the type of the matrix. Such sums
+/// and products become infinite or zero, and the factors zeros or noise. Where products of f32 are too large, the
+/// factorization itself says so.
+fn check_range<T: Real>(at: usize, matrix: &Csr<T>, solver: Solver) -> PyResult<()> {
+    let largest = matrix.values().iter().map(|value| value.to_f64()).fold(0.0, f64::max);
+    if largest == 0.0 {
+        return Ok(());
+    }
+    // Some digits of the errors, which are smaller than the norm, must remain.
+    let squares = (f64::MIN_POSITIVE * f64::from(1 << 20)).sqrt();
+    let single = size_of::<T>() == size_of::<f32>() && solver != Solver::Mu;
+    let products = if single { (16.0 * f64::from(f32::MIN_POSITIVE)).powf(2.0 / 3.0) } else { 0.0 };
+    let (least, most) = (squares.max(products), (f64::MAX / 4.0 / matrix.entries() as f64).sqrt());
+    if (least..=most).contains(&largest) {
+        return Ok(());
+    }
+    let float = if size_of::<T>() == size_of::<f32>() { "float32" } else { "float64" };
+    Err(PyValueError::new_err(format!(
+        "matrices[{at}]: the largest number is {largest:.1e}, and a factorization in {float} needs one between {least:.1e} and \
+         {most:.1e}; divide the matrices by a common factor"
+    )))
 }
 
 fn is_finite<T: Real>(found: &Factors<T>) -> bool {

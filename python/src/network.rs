@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use manyview::io::{self, Directed, ReadOptions, Source, ViewSource};
 use manyview::linalg::{Csr, Real};
+use manyview::memory::{Limit, resident_bytes};
 use manyview::message::{Message, Notation, option};
 use manyview::network::{Duplicates, NetworkBuilder, View};
 use manyview::parallel::Pool;
@@ -74,14 +75,21 @@ impl PyNetwork {
             for (name, directed, edges) in &given {
                 let view = builder.add_view(name, *directed, duplicates)?;
                 edges.for_each(&mut |at, row, col, weight| {
-                    if at % EDGES_PER_LOOK == 0 && watch.look(&[]).is_break() {
-                        return Err(Error::Interrupted);
+                    if at % EDGES_PER_LOOK == 0 {
+                        if watch.look(&[]).is_break() {
+                            return Err(Error::Interrupted);
+                        }
+                        let place =
+                            || format!("view {name:?}: the network with the first {at} edges of this view");
+                        check_memory(&builder, builder.growth(EDGES_PER_LOOK), place)?;
                     }
                     // The builder refuses numbers beyond the nodes.
                     let number = |node: usize| u32::try_from(node).unwrap_or(u32::MAX);
                     builder.add_edge(view, number(row), number(col), weight)
                 })?;
             }
+            let whole = || format!("the network of {} edges", builder.edges());
+            check_memory(&builder, builder.build_growth(), whole)?;
             builder.build_on(&pool)
         });
         Ok(PyNetwork { network: watch.outcome(result)?, notes: Vec::new() })
@@ -160,6 +168,18 @@ impl PyNetwork {
     fn view(&self, name: &str) -> PyResult<&View> {
         self.network.view_named(name).map_err(|error| PyKeyError::new_err(error.to_string()))
     }
+}
+
+/// Checks what the process holds, and what the next edges or the matrices need in addition.
+fn check_memory(builder: &NetworkBuilder, growth: u64, what: impl FnOnce() -> String) -> Result<(), Error> {
+    let held = resident_bytes().unwrap_or(0).max(builder.bytes());
+    // Asked for each time: threads and other arrays reserve addresses too, and the limit may be one of those.
+    Limit::new(None).check(held + growth).map_err(|exceeded| {
+        Error::too_large(format!(
+            "{} needs {exceeded}; use fewer edges, or a machine with more memory",
+            what()
+        ))
+    })
 }
 
 fn proximity_settings(given: &str) -> PyResult<proximity::Settings> {
