@@ -60,7 +60,7 @@ struct Common {
 struct Solving {
     #[command(flatten)]
     common: Common,
-    /// hals or mu
+    /// accelerated-hals, hals or mu
     #[arg(long, default_value = "hals", value_parser = solver)]
     solver: Solver,
     #[arg(long, default_value_t = 20)]
@@ -116,11 +116,7 @@ struct SvdArgs {
 }
 
 fn solver(text: &str) -> Result<Solver, &'static str> {
-    match text {
-        "hals" => Ok(Solver::Hals),
-        "mu" => Ok(Solver::Mu),
-        _ => Err("expected hals or mu"),
-    }
+    Solver::from_name(text).ok_or("expected accelerated-hals, hals or mu")
 }
 
 fn main() -> Result<()> {

@@ -52,12 +52,12 @@ settings! {
     #[derive(Copy)]
     pub struct Nmf {
         /// How factors are updated.
-        solver: Solver = Solver::Hals;
+        solver: Solver = Solver::Accelerated;
         /// The maximum number of iterations per factorization.
         max_iter: usize = 200 => at_least(1.0).hint("the usual choice is 200");
         /// The tolerance: a factorization has converged when an iteration reduces the objective by less than this
         /// fraction.
-        tol: f64 = 1e-4 => at_least(0.0).hint("the usual choice is 0.0001");
+        tol: Option<f64> = None => at_least(0.0).hint("the usual choice is 0.0005").absent("0.0005; 0.0001 for the solvers hals and mu");
         /// The scale of the columns of the embedding.
         scale: Scale = Scale::Balanced;
         /// How factors are initialized.

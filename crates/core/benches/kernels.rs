@@ -74,9 +74,9 @@ fn transposed_products<T: Real>(matrix: &Tiles<T>, u: &Dense<T>, out: &mut Dense
 }
 
 /// Updates all rows of a factor.
-fn update_factor<T: Real>(solver: Solver, x: &mut Dense<T>, numerators: &Dense<T>, gram: &[T]) {
+fn update_factor<T: Real>(rule: Rule, x: &mut Dense<T>, numerators: &Dense<T>, gram: &[T]) {
     let stride = x.stride();
-    update_rows(Rule { solver, epsilon: 0.0 }, x.padded_mut(), numerators.padded(), stride, gram);
+    update_rows(rule, x.padded_mut(), numerators.padded(), stride, gram);
 }
 
 fn group<'a>(criterion: &'a mut Criterion, name: &str, elements: usize) -> BenchmarkGroup<'a, WallTime> {
@@ -119,11 +119,13 @@ fn kernels(criterion: &mut Criterion) {
         group(criterion, "gram", nodes * width)
             .bench_function(&name, |bencher| bencher.iter(|| gram::gram(black_box(&u))));
         let gram: Vec<f32> = gram::gram(&v_t).into_iter().map(|x| x as f32).collect();
-        for (solver, update) in [(Solver::Mu, "update-mu"), (Solver::Hals, "update-hals")] {
+        for (rule, update) in
+            [(Rule::Multiply { epsilon: 0.0 }, "update-mu"), (Rule::Descend { sweeps: 1 }, "update-hals")]
+        {
             let numerators = factor(nodes, width, 7);
             let mut x = u.clone();
             group(criterion, update, nodes * width).bench_function(&name, |bencher| {
-                bencher.iter(|| update_factor(solver, black_box(&mut x), &numerators, &gram))
+                bencher.iter(|| update_factor(rule, black_box(&mut x), &numerators, &gram))
             });
         }
         group(criterion, "iteration", entries).bench_function(&name, |bencher| {

@@ -67,7 +67,7 @@ def factorize(
         The number of columns of U. Default: that of ``init``.
     gamma : float, default 5
         The exponent of the weights, above 0.
-    solver : {"mu", "hals"}, default "mu"
+    solver : {"mu", "hals", "accelerated-hals"}, default "mu"
         How factors are updated.
     init : (U, [V, ...]), optional
         Initial factors of shape (n, dim) and (dim, m). Default: random factors of the scale of the matrices.

@@ -57,15 +57,17 @@ PARAMETERS = """
 
         - ``pooled``: factorize the sum of the views, so that evidence adds up where each view is sparse
         - ``shared``: one U for all views, and a V and a weight for each, as in the paper
-    solver : {"hals", "mu"}, default "hals"
+    solver : {"accelerated-hals", "hals", "mu"}, default "accelerated-hals"
         How factors are updated.
 
-        - ``hals``: coordinate descent; needs 10 to 20 iterations where mu needs 50 to 100
+        - ``accelerated-hals``: coordinate descent with extrapolation, started on a sample of the rows
+        - ``hals``: plain coordinate descent
         - ``mu``: the multiplicative updates of the paper
     max_iter : int, default 200
         Maximum number of iterations per stage.
-    tol : float, default 0.0001
-        Tolerance: a stage has converged when an iteration reduces the objective by less than this fraction.
+    tol : float, optional
+        Tolerance: a stage has converged when an iteration reduces the objective by less than this fraction. Default:
+        0.0005; 0.0001 for the solvers hals and mu.
     share : {"residual", "equal"}, default "residual"
         How the columns of a unique stage are divided among the views.
 
@@ -103,10 +105,11 @@ PARAMETERS = """
         - ``scaled``: random, scaled so that the initial product has the mean of the data
         - ``uniform``: uniform between 0 and 0.02, as in the paper
         - ``nmf``: factorize each view separately and average U, as in the published code
-    unique_solver : {"hals", "mu"}, optional
+    unique_solver : {"accelerated-hals", "hals", "mu"}, optional
         Solver of unique stages. Default: the same as solver.
 
-        - ``hals``: coordinate descent; needs 10 to 20 iterations where mu needs 50 to 100
+        - ``accelerated-hals``: coordinate descent with extrapolation, started on a sample of the rows
+        - ``hals``: plain coordinate descent
         - ``mu``: the multiplicative updates of the paper
     unique_max_iter : int, optional
         Maximum number of iterations of a unique stage. Default: the same as max_iter.
@@ -137,9 +140,9 @@ class MnmfParameters:
         window: int = 5,
         negative: float = 1.0,
         consensus: str = "pooled",
-        solver: str = "hals",
+        solver: str = "accelerated-hals",
         max_iter: int = 200,
-        tol: float = 0.0001,
+        tol: float | None = None,
         share: str = "residual",
         normalize: str = "residual",
         scale: str = "balanced",

@@ -15,7 +15,8 @@ use super::{Csr, Real};
 /// panel of V.
 pub const BLOCK_ROWS: usize = 128;
 
-const NARROWEST_PANEL: usize = 256;
+/// The number of columns of the narrowest panels.
+pub const NARROWEST_PANEL: usize = 256;
 const WIDEST_PANEL: usize = 1 << 16;
 
 /// Panels are widened until a row has this many entries in one on average. Shorter runs cost more than cache misses.
@@ -64,6 +65,39 @@ impl<T: Real> Tiles<T> {
             "only the last block may be short"
         );
         Tiles { rows, cols, panel, blocks }
+    }
+
+    /// Returns the given rows as a matrix of their own, with the same panels. They must be in ascending order.
+    pub fn rows_at(&self, rows: &[usize]) -> Self {
+        let panels = self.panels();
+        let of_rows = |rows: &[usize]| {
+            let runs = || (0..panels).flat_map(|panel| rows.iter().map(move |row| (panel, row)));
+            let run =
+                |(panel, row): (usize, &usize)| self.blocks[row / BLOCK_ROWS].run(panel, row % BLOCK_ROWS);
+            let entries = runs().map(|at| run(at).0.len()).sum();
+            let mut block = Block {
+                rows: rows.len(),
+                starts: Vec::with_capacity(panels * rows.len() + 1),
+                cols: Vec::with_capacity(entries),
+                values: Vec::with_capacity(entries),
+            };
+            for at in runs() {
+                let (cols, values) = run(at);
+                block.starts.push(block.cols.len() as u32);
+                block.cols.extend_from_slice(cols);
+                block.values.extend_from_slice(values);
+            }
+            block.starts.push(block.cols.len() as u32);
+            block
+        };
+        let blocks = rows.par_chunks(BLOCK_ROWS).map(of_rows).collect();
+        Tiles { rows: rows.len(), cols: self.cols, panel: self.panel, blocks }
+    }
+
+    /// Returns whether a row has entries.
+    pub fn has_entries(&self, row: usize) -> bool {
+        let (block, row) = (&self.blocks[row / BLOCK_ROWS], row % BLOCK_ROWS);
+        (0..self.panels()).any(|panel| !block.run(panel, row).0.is_empty())
     }
 
     /// Converts to compressed rows.

@@ -185,7 +185,7 @@ fn methods_are_listed_with_their_settings() {
     let settings = found[0]["settings"].as_array().unwrap();
     assert_eq!((&settings[0]["name"], &settings[0]["default"]), (&"dim".into(), &256.into()));
     let solver = settings.iter().find(|setting| setting["name"] == "solver").unwrap();
-    assert_eq!(solver["choices"].as_array().unwrap().len(), 2);
+    assert_eq!(solver["choices"].as_array().unwrap().len(), 3);
     assert_eq!(found[0]["presets"]["paper"]["negative"], 5.0);
     place.fails("methods nothing", 2, &["possible values"]);
 }

@@ -37,7 +37,7 @@ fn numbers_out_of_range() {
         ("--negative -2", "--negative -2: expected a number above 0"),
         ("--threads 0", "--threads 0: expected a whole number from 1 to 4096"),
         ("--max-iter 0", "--max-iter 0: expected a whole number of at least 1"),
-        ("--tol -1", "--tol -1: expected a number of at least 0; the usual choice is 0.0001"),
+        ("--tol -1", "--tol -1: expected a number of at least 0; the usual choice is 0.0005"),
         ("--epsilon -1", "--epsilon -1: expected a number of at least 0"),
         ("--consensus-stages 9", "--consensus-stages 9 exceeds --stages 8"),
         ("--stage-dims 4,4 --dim 9", "the sum of --stage-dims is 8, which is not --dim 9; leave --dim out"),

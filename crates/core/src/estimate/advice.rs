@@ -1,6 +1,6 @@
 //! Refuses work that does not fit into memory, and suggests settings that do.
 
-use super::{Estimate, Memory};
+use super::{Estimate, Matrix, Memory};
 use crate::method::Observer;
 use crate::mnmf::Mnmf;
 use crate::proximity;
@@ -55,7 +55,9 @@ impl Estimate {
     ) -> Result<Vec<String>> {
         let peak = |config: &Mnmf, entries: &[f64], threads: usize| {
             let plan = config.plan(entries.len()).ok()?;
-            let memory = Memory::of(config, &plan, network, entries, threads, self.memory.read);
+            let matrices: Vec<Matrix> =
+                self.views.iter().zip(entries).map(|(view, &entries)| view.matrix(entries)).collect();
+            let memory = Memory::of(config, &plan, network, &matrices, threads, self.memory.read);
             Some(memory.peak()).filter(|&peak| peak <= limit)
         };
         let now: Vec<f64> = self.views.iter().map(|view| view.entries).collect();

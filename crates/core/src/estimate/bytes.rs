@@ -1,7 +1,7 @@
 //! The peak number of bytes of each phase, as a sum over what is allocated in it.
 
 use crate::mnmf::{Consensus, Init, Mnmf, Plan, Stage};
-use crate::nmf::Solver;
+use crate::nmf::{Solver, sampled_share};
 use crate::proximity::{TOGETHER, goes_out};
 use manyview_base::linalg::gram::CHUNK_ROWS;
 use manyview_base::linalg::{BLOCK_ROWS, Dense, tile_bytes};
@@ -35,6 +35,14 @@ pub struct Memory {
     pub factorize: u64,
 }
 
+/// What the memory of a view's proximity matrix follows from.
+#[derive(Clone, Copy)]
+pub(super) struct Matrix {
+    pub(super) entries: f64,
+    /// The bytes of a number while it is computed.
+    pub(super) number_bytes: usize,
+}
+
 impl Memory {
     /// The maximum over all phases.
     pub fn peak(&self) -> u64 {
@@ -45,7 +53,7 @@ impl Memory {
         config: &Mnmf,
         plan: &Plan,
         network: &Network,
-        entries: &[f64],
+        matrices: &[Matrix],
         threads: usize,
         read: Option<u64>,
     ) -> Self {
@@ -54,18 +62,24 @@ impl Memory {
         let adjacency: f64 = network.views().iter().map(|view| csr_bytes(view, 8.0)).sum();
         let kept = PROCESS + workers * THREAD + ids + adjacency;
 
-        let (mut proximity, mut tiles) = (kept, 0.0);
-        for (view, &entries) in network.views().iter().zip(entries) {
+        let (mut proximity, mut tiles, mut largest) = (kept, 0.0, 0.0f64);
+        for (view, &Matrix { entries, number_bytes }) in network.views().iter().zip(matrices) {
+            let number = number_bytes as f64;
             let rows = 8.0 * entries + 8.0 * nodes;
             let in_tiles = tile_bytes(network.nodes().len(), network.nodes().len(), entries as usize) as f64;
-            let walking = walk_bytes(view) + workers * scratch_bytes(nodes, entries) + rows;
+            let walking = walk_bytes(view, number) + workers * scratch_bytes(nodes, entries, number) + rows;
             // Rows are freed block by block while they are converted to tiles.
             let cutting = rows.max(in_tiles) + workers * GROWING * block_bytes(nodes, entries);
             proximity = proximity.max(kept + tiles + walking.max(cutting));
             tiles += in_tiles;
+            largest = largest.max(in_tiles);
         }
         let views = network.views().len();
-        let of_stage = |stage: &Stage| factor_bytes(config, stage, nodes, views, workers);
+        let of_stage = |stage: &Stage| {
+            let factorized = if stage.kind == Kind::Consensus { tiles } else { largest };
+            factor_bytes(config, stage, nodes, views, workers)
+                + sample_bytes(config, stage, nodes, factorized)
+        };
         let factors = plan.stages.iter().map(of_stage).fold(0.0, f64::max);
         let embedding = 4.0 * nodes * plan.dim as f64 + ids;
         proximity = PROCESS + GAPS * (proximity - PROCESS);
@@ -80,15 +94,17 @@ fn csr_bytes(view: &View, value: f64) -> f64 {
 }
 
 /// The step matrix, also by columns where needed, and the degrees.
-fn walk_bytes(view: &View) -> f64 {
+fn walk_bytes(view: &View, number: f64) -> f64 {
     let copies = if goes_out(&view.adjacency) { 2.0 } else { 1.0 };
-    copies * csr_bytes(view, 4.0) + 8.0 * view.adjacency.rows() as f64
+    copies * csr_bytes(view, number) + 8.0 * view.adjacency.rows() as f64
 }
 
-/// Twice sixteen dense rows, and lists of what was found in sixteen rows and in a block.
-fn scratch_bytes(nodes: f64, entries: f64) -> f64 {
-    let row = 8.0 * entries / nodes.max(1.0);
-    2.0 * TOGETHER as f64 * 4.0 * nodes + GROWING * (TOGETHER as f64 * row + block_bytes(nodes, entries))
+/// Twice sixteen dense rows, and lists of what was found in sixteen rows (pairs of an index and a number, which are aligned)
+/// and in a block.
+fn scratch_bytes(nodes: f64, entries: f64, number: f64) -> f64 {
+    let (rows, per_row) = (TOGETHER as f64, entries / nodes.max(1.0));
+    let block = (4.0 + number) * per_row * nodes.min(BLOCK_ROWS as f64);
+    2.0 * rows * number * nodes + GROWING * (rows * 2.0 * number * per_row + block)
 }
 
 fn block_bytes(nodes: f64, entries: f64) -> f64 {
@@ -108,16 +124,28 @@ fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers:
     let width = Dense::<f32>::zeros(0, stage.columns.len()).stride() as f64;
     // The norm of a sum is computed with a dense row per thread.
     let sums = if pooled { workers * 8.0 * nodes } else { 0.0 };
-    let solver = match stage.kind {
-        Kind::Consensus => config.solver,
-        Kind::Unique => config.unique_solver(),
-    };
+    let solver = solver(config, stage);
     // Multiplicative updates are in f64, beside the f32 factors that the stage begins and ends with.
     let (number, updated) = if solver == Solver::Mu { (12.0, 8.0) } else { (4.0, 4.0) };
-    let factors = number * nodes * width * (2 + targets + starts) as f64;
+    // Accelerated updates have three versions of U and two of every V.
+    let copies = if solver == Solver::Accelerated { 4 + 2 * targets } else { 2 + targets };
+    let factors = number * nodes * width * (copies + starts) as f64;
     // Two blocks of rows of products, and three times sixteen rows to update.
     let updating = workers * updated * width * (2 * BLOCK_ROWS + 48) as f64;
     (factors + updating + gram_bytes(nodes, width, targets as f64)).max(sums)
+}
+
+fn solver(config: &Mnmf, stage: &Stage) -> Solver {
+    match stage.kind {
+        Kind::Consensus => config.solver,
+        Kind::Unique => config.unique_solver(),
+    }
+}
+
+/// The sample of rows on which a stage starts, of matrices of `tiles` bytes.
+fn sample_bytes(config: &Mnmf, stage: &Stage, nodes: f64, tiles: f64) -> f64 {
+    let share = sampled_share(nodes as usize, stage.columns.len()).unwrap_or(0.0);
+    if solver(config, stage) == Solver::Accelerated { share * tiles } else { 0.0 }
 }
 
 /// The Gram matrices, which are quadratic in the width of a stage: those of U and every V in f64, two in f32 for the updates,

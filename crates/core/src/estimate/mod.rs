@@ -12,6 +12,7 @@ mod time;
 
 use std::ops::ControlFlow;
 
+use bytes::Matrix;
 pub use bytes::Memory;
 pub use time::{ExpectedTime, StageTime};
 
@@ -56,6 +57,8 @@ pub struct ViewEstimate {
     pub sampled: usize,
     /// Time for its proximity matrix.
     pub seconds: f64,
+    /// The bytes of a number while its proximity is computed.
+    number_bytes: usize,
     /// Entries by value, in steps of [`STEP`].
     by_value: Vec<f64>,
 }
@@ -84,9 +87,9 @@ impl Mnmf {
             };
             views.push(self.estimate_view(view, pool, &mut watch)?);
         }
-        let entries: Vec<f64> = views.iter().map(|view| view.entries).collect();
+        let matrices: Vec<Matrix> = views.iter().map(|view| view.matrix(view.entries)).collect();
         let threads = pool.threads();
-        let memory = Memory::of(self, &plan, network, &entries, threads, peak_resident_bytes());
+        let memory = Memory::of(self, &plan, network, &matrices, threads, peak_resident_bytes());
         Ok(Estimate { views, memory, threads })
     }
 
@@ -117,15 +120,20 @@ impl Mnmf {
         }
         let entries: f64 = by_value.iter().sum();
         let error = if entries > 0.0 { strata.standard_error(&totals) / entries } else { 0.0 };
-        let groups = view.adjacency.rows().div_ceil(TOGETHER) as f64;
+        let groups = proximity::computed_groups(view) as f64;
         let busy =
             pool.threads().min(view.adjacency.rows().div_ceil(manyview_base::linalg::BLOCK_ROWS)).max(1);
         let seconds = median(sample.group_seconds) * groups / busy as f64;
-        Ok(ViewEstimate { name: view.name.clone(), entries, error, sampled: all, seconds, by_value })
+        let (name, number_bytes) = (view.name.clone(), sample.number_bytes);
+        Ok(ViewEstimate { name, entries, error, sampled: all, seconds, number_bytes, by_value })
     }
 }
 
 impl ViewEstimate {
+    fn matrix(&self, entries: f64) -> Matrix {
+        Matrix { entries, number_bytes: self.number_bytes }
+    }
+
     /// An upper estimate of the entries with a `negative` that is `factor` times as high; `factor` is at least 1.
     fn entries_at(&self, factor: f64) -> f64 {
         let step = (libm::log(factor) / STEP + 1e-9) as usize;
@@ -213,6 +221,37 @@ mod tests {
         for (view, found) in network.views().iter().zip(&estimate(&config, &network).views) {
             assert_eq!((found.entries, found.error), (entries(&config, view), 0.0));
         }
+    }
+
+    /// The walk was counted in f32 where it is computed in f64.
+    #[test]
+    fn a_walk_in_f64_needs_twice_the_scratch() {
+        let edges = |first: f64| -> Vec<(String, String, f64)> {
+            let id = |node: usize| (node % 3000).to_string();
+            let weight = |node| if node == 0 { first } else { 1.0 };
+            (0..3000).map(|node| (id(node), id(node + 1), weight(node))).collect()
+        };
+        let network = |first: f64| {
+            let edges = edges(first);
+            let edges: Vec<_> = edges.iter().map(|(a, b, w)| (a.as_str(), b.as_str(), *w)).collect();
+            Network::from_edges(&[("ring", &edges)]).unwrap()
+        };
+        let config = Mnmf { dim: 4, stages: 1, ..Mnmf::default() };
+        let [usual, double] = [1.0, 1e45].map(network);
+        let (threads, plan) = (3, config.plan(1).unwrap());
+        let found = estimate_on(Some(threads), &config, &double);
+        let number_bytes = |network: &Network| estimate(&config, network).views[0].number_bytes;
+        assert_eq!((number_bytes(&usual), found.views[0].number_bytes), (4, 8));
+        // The estimate is that of f64, and differs from one of f32 by sixteen rows of `now` and `next`, and by the steps.
+        let of = |number_bytes| {
+            let matrix = Matrix { entries: found.views[0].entries, number_bytes };
+            Memory::of(&config, &plan, &double, &[matrix], threads, None).proximity
+        };
+        assert_eq!(found.memory.proximity, of(8));
+        let nodes = double.nodes().len();
+        let added = threads * 2 * TOGETHER * nodes * 4 + double.views()[0].adjacency.entries() * 4;
+        let difference = (of(8) - of(4)) as usize;
+        assert!((added..2 * added).contains(&difference), "{difference} of {added}");
     }
 
     #[test]

@@ -18,13 +18,15 @@ use manyview_base::random::Key;
 use manyview_data::embedding::Kind;
 use manyview_data::network::Network;
 
-/// The number of iterations of `hals` with `tol` 1e-4 on our test networks: 26 to 44 in consensus stages, 7 to 58 in
-/// unique stages.
-const TYPICAL_CONSENSUS: usize = 36;
-const TYPICAL_UNIQUE: usize = 24;
-
-/// `mu` takes this many times as many.
-const MU_PER_HALS: usize = 4;
+/// The number of iterations of a solver with its default `tol` on our test networks, in consensus and unique stages.
+fn typical_iterations(solver: Solver) -> [usize; 2] {
+    match solver {
+        // With the start on a sample of rows, which takes as long as about two iterations.
+        Solver::Accelerated => [10, 8],
+        Solver::Hals => [36, 24],
+        Solver::Mu => [144, 96],
+    }
+}
 
 /// The other costs of a stage, in iterations: subtracting the factors, and norms and scales of sums.
 const BESIDES_CONSENSUS: f64 = 10.0;
@@ -109,9 +111,7 @@ impl Estimate {
                 Kind::Unique => (config.unique_solver(), config.unique_max_iter()),
             };
             let line = lines.get(width, solver, || time_iterations(&rows, width, solver, pool))?;
-            let typical = if unique { TYPICAL_UNIQUE } else { TYPICAL_CONSENSUS };
-            let slower = if solver == Solver::Mu { MU_PER_HALS } else { 1 };
-            let iterations = (slower * typical).min(most);
+            let iterations = typical_iterations(solver)[usize::from(unique)].min(most);
             let once = parts as f64 * line.fixed + entries * line.per_entry;
             let besides = if unique { BESIDES_UNIQUE } else { BESIDES_CONSENSUS };
             stages.push(StageTime { iterations, seconds: (iterations as f64 + besides) * once });

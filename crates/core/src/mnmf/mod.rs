@@ -36,12 +36,12 @@ settings! {
         /// How views of different sizes are made comparable; `residual` affects shared consensus stages, `max` all stages.
         normalize: Normalize = Normalize::Residual => alias("normalise");
         /// How factors are updated.
-        solver: Solver = Solver::Hals;
+        solver: Solver = Solver::Accelerated;
         /// The maximum number of iterations per stage.
         max_iter: usize = 200 => at_least(1.0).hint("the usual choice is 200");
         /// The tolerance: a stage has converged when an iteration reduces the objective by less than this
         /// fraction.
-        tol: f64 = 1e-4 => at_least(0.0).hint("the usual choice is 0.0001");
+        tol: Option<f64> = None => at_least(0.0).hint("the usual choice is 0.0005").absent("0.0005; 0.0001 for the solvers hals and mu");
         /// The scale of the columns of the embedding.
         scale: Scale = Scale::Balanced;
         /// Whether unique stages run before consensus stages.
@@ -155,10 +155,20 @@ impl Mnmf {
         Mnmf {
             consensus_stages: Some(self.resolved_consensus_stages()),
             stage_dims: self.plan(views).ok().map(dims),
+            // One number cannot stand for two solvers that differ in theirs.
+            tol: self.tol.or_else(|| {
+                let [consensus, unique] = [self.solver, self.unique_solver()].map(|solver| self.tol(solver));
+                (consensus == unique).then_some(consensus)
+            }),
             unique_solver: Some(self.unique_solver()),
             unique_max_iter: Some(self.unique_max_iter()),
             ..self.clone()
         }
+    }
+
+    /// The tolerance of stages with this solver.
+    pub fn tol(&self, solver: Solver) -> f64 {
+        self.tol.unwrap_or(solver.default_tol())
     }
 
     /// The solver of unique stages.
@@ -195,7 +205,7 @@ mod tests {
             (Mnmf { proximity: proximity::Settings { window: 0, ..near() }, ..base() }, "window = 0"),
             (Mnmf { proximity: proximity::Settings { negative: 0.0, ..near() }, ..base() }, "negative = 0"),
             (Mnmf { max_iter: 0, ..base() }, "max_iter = 0"),
-            (Mnmf { tol: -1.0, ..base() }, "tol = -1"),
+            (Mnmf { tol: Some(-1.0), ..base() }, "tol = -1"),
             (Mnmf { epsilon: f64::NAN, ..base() }, "epsilon = NaN"),
         ];
         for (config, words) in bad {

@@ -6,7 +6,6 @@
 //! Rows are independent, so sixteen rows are transposed and updated together: the additions run along the columns of
 //! `G`, and no sum across a vector is needed.
 
-use crate::nmf::Solver;
 use manyview_base::linalg::Real;
 use manyview_base::linalg::kernels::{add_multiple, vectorized};
 
@@ -15,28 +14,34 @@ const TOGETHER: usize = 16;
 
 /// The update rule of a factor.
 #[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    /// The solver.
-    pub solver: Solver,
-    /// Added to the denominators of `mu`; only the published code does this.
-    pub epsilon: f64,
+pub enum Rule {
+    /// One multiplicative update, with a number that is added to the denominators; only the published code does this.
+    Multiply {
+        /// The number.
+        epsilon: f64,
+    },
+    /// Coordinate descent over all columns, this many times.
+    Descend {
+        /// The number of sweeps.
+        sweeps: usize,
+    },
 }
 
 /// Updates the padded rows `x` given their numerators (same shape) and the Gram matrix (`width x width`).
 pub fn update_rows<T: Real>(rule: Rule, x: &mut [T], numerators: &[T], stride: usize, gram: &[T]) {
-    match rule.solver {
-        Solver::Mu => {
-            let added = vec![T::from_f64(rule.epsilon); gram.len().isqrt()];
+    match rule {
+        Rule::Multiply { epsilon } => {
+            let added = vec![T::from_f64(epsilon); gram.len().isqrt()];
             multiply_rows(x, numerators, stride, gram, &added, T::ZERO);
         }
-        Solver::Hals => {
+        Rule::Descend { sweeps } => {
             update_together(
                 x,
                 numerators,
                 stride,
                 gram,
                 #[inline(always)]
-                |columns, targets, _| descend(columns, targets, gram),
+                |columns, targets, _| (0..sweeps).for_each(|_| descend(columns, targets, gram)),
             );
         }
     }
@@ -174,24 +179,32 @@ mod tests {
     use super::*;
     use manyview_base::linalg::Dense;
 
-    fn naive(solver: Solver, x: &[f64], b: &[f64], gram: &[f64]) -> Vec<f64> {
+    /// The updates as in textbooks.
+    fn naive(rule: Rule, x: &[f64], b: &[f64], gram: &[f64]) -> Vec<f64> {
         let width = x.len();
         let mut new = x.to_vec();
-        for t in 0..width {
-            let product = |x: &[f64]| (0..width).map(|s| gram[t * width + s] * x[s]).sum::<f64>();
-            new[t] = match solver {
-                Solver::Mu if product(x) == 0.0 => 0.0,
-                Solver::Mu => x[t] * b[t] / product(x),
-                Solver::Hals if gram[t * width + t] == 0.0 => x[t],
-                Solver::Hals => (new[t] - (product(&new) - b[t]) / gram[t * width + t]).max(0.0),
-            };
+        let product = |x: &[f64], t: usize| (0..width).map(|s| x[s] * gram[t * width + s]).sum::<f64>();
+        match rule {
+            Rule::Multiply { .. } => {
+                for t in 0..width {
+                    let denominator = product(x, t);
+                    new[t] = if denominator > 0.0 { x[t] * b[t] / denominator } else { 0.0 };
+                }
+            }
+            Rule::Descend { sweeps } => {
+                for t in (0..sweeps).flat_map(|_| 0..width).filter(|&t| gram[t * width + t] > 0.0) {
+                    new[t] = (new[t] - (product(&new, t) - b[t]) / gram[t * width + t]).max(0.0);
+                }
+            }
         }
         new
     }
 
     #[test]
-    fn both_rules_are_the_naive_ones() {
-        for solver in [Solver::Mu, Solver::Hals] {
+    fn all_rules_are_the_naive_ones() {
+        for rule in
+            [Rule::Multiply { epsilon: 0.0 }, Rule::Descend { sweeps: 1 }, Rule::Descend { sweeps: 3 }]
+        {
             for (rows, width) in [(0, 2), (1, 1), (15, 3), (16, 4), (17, 9), (40, 33)] {
                 let fill = |salt: usize| {
                     move |row: usize, col: usize| ((row * 13 + col * 7 + salt) % 23) as f64 / 11.0
@@ -200,14 +213,14 @@ mod tests {
                 let v = Dense::from_fn(50, width, |row, col| if col == 2 { 0.0 } else { fill(4)(row, col) });
                 let gram = manyview_base::linalg::gram::gram(&v);
                 let expected: Vec<_> =
-                    (0..rows).map(|row| naive(solver, x.row(row), b.row(row), &gram)).collect();
+                    (0..rows).map(|row| naive(rule, x.row(row), b.row(row), &gram)).collect();
                 let stride = x.stride();
-                update_rows(Rule { solver, epsilon: 0.0 }, x.padded_mut(), b.padded(), stride, &gram);
+                update_rows(rule, x.padded_mut(), b.padded(), stride, &gram);
                 for (row, expected) in expected.iter().enumerate() {
                     for (x, expected) in x.row(row).iter().zip(expected) {
                         assert!(
                             (x - expected).abs() <= 1e-12 * (1.0 + expected),
-                            "{solver:?} {rows} x {width}"
+                            "{rule:?} {rows} x {width}"
                         );
                     }
                 }
@@ -223,13 +236,7 @@ mod tests {
                 (Dense::from_fn(3, 2, |_, col| [x, 0.0][col]), Dense::from_fn(3, 2, |_, _| 7.0));
             let stride = factor.stride();
             let gram = [0.75, 0.5, 0.5, 2.0];
-            update_rows(
-                Rule { solver: Solver::Mu, epsilon: 0.0 },
-                factor.padded_mut(),
-                b.padded(),
-                stride,
-                &gram,
-            );
+            update_rows(Rule::Multiply { epsilon: 0.0 }, factor.padded_mut(), b.padded(), stride, &gram);
             for row in 0..3 {
                 let [first, second] = [factor.row(row)[0], factor.row(row)[1]];
                 // Rounding to a multiple of the smallest number may double a denominator or halve it.

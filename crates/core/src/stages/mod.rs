@@ -229,7 +229,7 @@ impl Run<'_, '_> {
             Kind::Unique => (config.unique_solver(), config.unique_max_iter(), StopRule::Decrease),
         };
         let epsilon = if kind == Kind::Consensus { config.epsilon } else { 0.0 };
-        Settings { solver, gamma: config.gamma, max_iter, tol: config.tol, stop, epsilon }
+        Settings { solver, gamma: config.gamma, max_iter, tol: config.tol(solver), stop, epsilon }
     }
 
     /// Random initial factors for the given views (one target for all when pooled), which have these means.

@@ -24,7 +24,7 @@ pub(super) fn not_converged(stages: &[StageRecord], zero: &[ZeroColumns], config
             "{ended} of {} factorizations reached the maximum number of iterations before they converged ({}); the result \
              is usable, and a higher {} may improve it",
             stages.len(),
-            option_value("tol", config.tol),
+            option_value("tol", config.tol(config.solver)),
             option("max_iter")
         ));
     }

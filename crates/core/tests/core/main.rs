@@ -1,5 +1,6 @@
 //! Tests of whole computations, in one binary: each would compile the solver again.
 
+mod accelerated;
 mod backends;
 mod checkpoint;
 mod common;
