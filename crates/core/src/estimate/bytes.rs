@@ -99,6 +99,13 @@ fn walk_bytes(view: &View, number: f64) -> f64 {
     copies * csr_bytes(view, number) + 8.0 * view.adjacency.rows() as f64
 }
 
+/// What the walk in a view takes while rows are sampled, at most: with numbers of eight bytes and before rows are kept.
+pub(super) fn walk_with_scratch(view: &View, threads: usize) -> u64 {
+    let number = size_of::<f64>() as f64;
+    let scratch = threads as f64 * scratch_bytes(view.adjacency.rows() as f64, 0.0, number);
+    (walk_bytes(view, number) + scratch) as u64
+}
+
 /// Twice sixteen dense rows, and lists of what was found in sixteen rows (pairs of an index and a number, which are aligned)
 /// and in a block.
 fn scratch_bytes(nodes: f64, entries: f64, number: f64) -> f64 {

@@ -20,8 +20,8 @@ use crate::method::{Observer, Progress};
 use crate::mnmf::Mnmf;
 use crate::proximity::Isolated;
 use crate::proximity::{self, STEP, STEPS, TOGETHER};
-use manyview_base::error::Result;
-use manyview_base::memory::peak_resident_bytes;
+use manyview_base::error::{Error, Result};
+use manyview_base::memory::{Limit, peak_resident_bytes, resident_bytes};
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key, unit_f64};
 use manyview_data::network::{Network, View};
@@ -100,6 +100,7 @@ impl Mnmf {
         watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<ViewEstimate> {
         let settings = self.proximity;
+        check_walk(view, pool.threads())?;
         let strata = Strata::of(view, self.proximity.window);
         let all = strata.picks.len();
         let mut watch = |groups: usize| watch((groups * TOGETHER).min(all), all);
@@ -127,6 +128,17 @@ impl Mnmf {
         let (name, number_bytes) = (view.name.clone(), sample.number_bytes);
         Ok(ViewEstimate { name, entries, error, sampled: all, seconds, number_bytes, by_value })
     }
+}
+
+/// Refuses a view whose walk does not fit into the memory: sampled rows need it too, before anything is known of the rest.
+fn check_walk(view: &View, threads: usize) -> Result<()> {
+    let needed = resident_bytes().unwrap_or(0) + bytes::walk_with_scratch(view, threads);
+    Limit::new(None).check(needed).map_err(|exceeded| {
+        let name = &view.name;
+        Error::too_large(format!(
+            "random walks in view \"{name}\" would need {exceeded}; use fewer edges, or a machine with more memory"
+        ))
+    })
 }
 
 impl ViewEstimate {
