@@ -19,6 +19,7 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 
+import equal
 import evaluate
 import skipgram
 import summary
@@ -43,7 +44,8 @@ FULL = {
         "flickr": ((8, 16, 32, 64), ("cd", "mu"), 3, (5, 10), 15),
         "planted-100M": ((16, 32), ("cd", "mu"), 2, (1, 4), 5),
     },
-    "equal": (("planted-10M", "flickr"), (16, 32), 50),
+    # Names, widths, iterations of scikit-learn, repeats.
+    "equal": (("planted-1M", "planted-10M", "flickr"), (16, 32), 50, 3),
     "growth": ((1e5, 3), (3e5, 3), (1e6, 3), (3e6, 3), (1e7, 2), (3e7, 1), (1e8, 1)),
     "growth_iterations": 50,
     "proximity": (("planted-10M", 3), ("flickr", 3)),
@@ -56,7 +58,7 @@ QUICK = {
         "planted-1M": ((8, 16, 32), ("cd", "mu"), 1, (5, 10), 15),
         "flickr": ((16, 32), ("cd",), 1, (5, 10), 15),
     },
-    "equal": (("planted-1M",), (16,), 50),
+    "equal": (("planted-1M",), (16,), 50, 1),
     "growth": ((1e5, 1), (3e5, 1), (1e6, 1), (3e6, 1)),
     "growth_iterations": 20,
     "proximity": (("planted-1M", 1), ("flickr", 1)),
@@ -168,26 +170,7 @@ class Bench:
         self.record("nmf", who="scikit-learn", seconds=them["iteration"], note=f"error {them['error']:.6f}", **case)
 
     def equal_error(self):
-        names, widths, iterations = self.plan["equal"]
-        for name in names:
-            if self.matrix(name) is None:
-                continue
-            for width in widths:
-                step(f"time to equal error: {name} width {width}")
-                start = self.start(name, width)
-                for threads in (1, 2):
-                    (us,) = self.ours("nmf", self.matrix(name), *start, "--threads", threads, "--iterations", 2 * iterations)
-                    if threads == 1:
-                        (them,) = self.theirs(
-                            "nmf", self.matrix(name), *start, "--few", 5, "--iterations", iterations - 5
-                        )
-                    # Both times start with the CSR matrix in memory; the tolerance allows for rounding.
-                    reached = [end for end, error in zip(us["ends"], us["errors"]) if error <= them["error"] * (1 + 1e-5)]
-                    took = us["cutting"] + reached[0] if reached else float("inf")
-                    needed = len(us["ends"]) - len(reached) + 1
-                    case = {"what": name, "entries": us["entries"], "width": width, "solver": "cd"}
-                    self.record("equal", who="manyview", threads=threads, seconds=took, note=f"{needed} iterations", **case)
-                self.record("equal", who="scikit-learn", threads=1, seconds=them["total"], note=f"{iterations} iterations, error {them['error']:.6f}", **case)
+        equal.section(self, step)
 
     def growth(self):
         iterations = self.plan["growth_iterations"]

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import mean
 
 BINARY = Path(__file__).parent.parent / "target" / "release" / "manyview"
-FIELDS = ("network", "variant", "options", "seed", "f1_30", "f1_50", "f1_70", "macro_30", "macro_50", "macro_70", "f1_auto", "nmi", "ami", "seconds")
+FIELDS = ("network", "variant", "options", "seed", "f1_30", "f1_50", "f1_70", "macro_30", "macro_50", "macro_70", "f1_auto", "nmi", "ami", "seconds", "left")
 SHARES = ("30", "50", "70")
 # The first variant is the reference of the others.
 SETS = {
@@ -51,6 +51,8 @@ SETS = {
         "6 of 8 consensus": "--consensus-stages 6",
         "7 of 8 consensus": "--consensus-stages 7",
     },
+    # On one seed the solvers end in different local minima: compare the means over seeds.
+    "solvers": {"hals": "--solver hals", "accelerated-hals": "--solver accelerated-hals"},
     # And each view alone, see views().
     "presets": {"default": "", "paper": "--preset paper", "authors": "--preset authors"},
 }
@@ -64,22 +66,32 @@ def call(*words):
     return done.stdout
 
 
-def score(network, options, seed, repeats):
-    """A row of scores: micro- and macro-F1 with C = 1, micro-F1 at fraction 0.5 with C selected, NMI, AMI."""
+def score(network, options, seed, repeats, select_c):
+    """A row of scores: micro- and macro-F1 with C = 1, micro-F1 at fraction 0.5 with C selected, NMI, AMI, residual."""
     labels = network / "labels.tsv"
     with tempfile.TemporaryDirectory() as folder:
         call("embed", network, "-o", folder, "--force", "-q", "--no-checkpoint", "--seed", seed, *options.split())
-        seconds = json.loads((Path(folder) / "run.json").read_text())["seconds"]["total"]
+        made = json.loads((Path(folder) / "run.json").read_text())
         ask = ("--labels", labels, "--seed", seed, "--json", "-q")
         found = json.loads(call("evaluate", "classify", folder, *ask, "--repeats", repeats))
-        auto = json.loads(call("evaluate", "classify", folder, *ask, "--repeats", 1, "--train", 0.5, "--c", "auto"))
-        row = {"f1_auto": auto["shares"][0]["micro_f1"]["mean"], "nmi": "", "ami": "", "seconds": round(seconds, 2)}
+        row = {"f1_auto": "", "nmi": "", "ami": "", "seconds": round(made["seconds"]["total"], 2), "left": left(made)}
+        if select_c:
+            auto = json.loads(call("evaluate", "classify", folder, *ask, "--repeats", 1, "--train", 0.5, "--c", "auto"))
+            row["f1_auto"] = auto["shares"][0]["micro_f1"]["mean"]
         for share, scores in zip(SHARES, found["shares"], strict=True):
             row |= {f"f1_{share}": scores["micro_f1"]["mean"], f"macro_{share}": scores["macro_f1"]["mean"]}
         if not found["multi_label"]:
             clusters = json.loads(call("evaluate", "cluster", folder, *ask, "--repeats", repeats))
             row |= {name: clusters[name]["mean"] for name in ("nmi", "ami")}
     return {name: f"{value:.4f}" if isinstance(value, float) and name != "seconds" else value for name, value in row.items()}
+
+
+def left(made):
+    """The share of the proximity that no stage explains, mean over the views."""
+    shares = {}
+    for stage in made["stages"]:
+        shares |= stage["residual"]
+    return f"{mean(shares.values()):.6f}"
 
 
 def views(network):
@@ -98,13 +110,13 @@ def run(arguments):
         rows = csv.DictWriter(lines, FIELDS, delimiter="\t", lineterminator="\n")
         if not done:
             rows.writeheader()
-        for seed in range(arguments.seeds):
+        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
             for network in networks:
                 variants = SETS[arguments.set] | (views(network) if arguments.set == "presets" else {})
                 for variant, options in variants.items():
                     if (network.name, variant, str(seed)) in done:
                         continue
-                    found = score(network, options, seed, arguments.repeats)
+                    found = score(network, options, seed, arguments.repeats, arguments.select_c)
                     rows.writerow({"network": network.name, "variant": variant, "options": options, "seed": seed} | found)
                     lines.flush()
                     print(network.name, variant, seed, file=sys.stderr)
@@ -160,6 +172,8 @@ if __name__ == "__main__":
     runner.add_argument("--data", type=Path, default=os.environ.get("MANYVIEW_DATA"))
     runner.add_argument("--set", choices=SETS, required=True)
     runner.add_argument("--seeds", type=int, default=2)
+    runner.add_argument("--first-seed", type=int, default=0)
+    runner.add_argument("--no-auto", dest="select_c", action="store_false", help="no score with C selected, which takes the longest")
     runner.add_argument("--repeats", type=int, default=3)
     runner.add_argument("-o", "--output", type=Path, required=True)
     for name in ("table", "scores"):
