@@ -6,7 +6,7 @@
 //!
 //! Sixteen rows are computed together, dense, and immediately reduced to their sparse form (`walk`), so there is never
 //! a dense `nodes x nodes` matrix. The time is proportional to `T x nodes x entries of A`, less if the first steps
-//! reach few nodes or many rows are the same (`twins`). The scratch memory is `32 x nodes` numbers per thread, plus the
+//! reach few nodes or many rows follow from others (`twins`). The scratch memory is `32 x nodes` numbers per thread, plus the
 //! remaining entries of sixteen rows.
 //!
 //! Invariant: a row depends on the view only, not on which rows are computed together or on the number of threads.
@@ -79,7 +79,7 @@ pub fn row_blocks<T: Real>(
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Rows<T>> {
     let degrees = Degrees::of(view);
-    let twins = Twins::of(&view.adjacency, rows);
+    let twins = Twins::of(view, rows);
     let found = match degrees.precision(view, settings)? {
         Precision::Usual => blocks_of(view, &Walk::<T>::new(view, &degrees, settings), &twins, pool, watch),
         Precision::Double => {
@@ -100,39 +100,52 @@ fn blocks_of<W: Real, T: Real>(
 ) -> Option<Vec<(Csr<T>, f64)>> {
     let scratch = || Scratch::new(walk.nodes());
     let originals = twins.originals();
+    let groups: Vec<&[usize]> = originals.chunks(TOGETHER).collect();
     let original = |scratch: &mut Scratch<W>, index: usize, canceled: &AtomicBool| {
-        walk.block::<T>(originals[index]..originals[index] + 1, scratch, canceled)
+        walk.block::<T>(groups[index], scratch, canceled)
     };
-    let originals = match originals.len() {
+    let originals = match groups.len() {
         0 => Vec::new(),
         count => pool.map_watched(count, scratch, original, &mut |_| watch(0))?,
     };
     let task = |scratch: &mut Scratch<W>, index: usize, canceled: &AtomicBool| {
-        let mut parts = Vec::new();
-        let mut largest = 0.0f64;
-        for (rows, original) in twins.parts(&view.adjacency, index) {
-            let (part, most) = match original {
-                Some(original) => {
-                    let (row, most) = &originals[original];
-                    (twins::copies(row, rows.len()), *most)
-                }
-                None => walk.block(rows, scratch, canceled)?,
-            };
-            parts.push(part);
-            largest = largest.max(most);
+        let computed = twins.computed(&view.adjacency, index);
+        let (found, mut largest) = walk.block(&computed, scratch, canceled)?;
+        let rows = twins.block(index);
+        if computed.len() == rows.len() {
+            return Some((found, largest));
         }
-        let block = if parts.len() == 1 { parts.pop() } else { None };
-        Some((block.unwrap_or_else(|| Csr::stack(walk.nodes(), parts)), largest))
+        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut next = 0..computed.len();
+        for row in rows {
+            if let Some(original) = twins.source(row) {
+                let (group, most) = &originals[original / TOGETHER];
+                let from = group.row(original % TOGETHER);
+                twins.derive(row, original, from, (&mut indices, &mut values));
+                largest = largest.max(*most);
+            } else if view.adjacency.row(row).0.is_empty() {
+                let alone = walk.diagonal_of(row);
+                indices.extend(alone.map(|_| row as u32));
+                values.extend(alone.map(|value| T::from_f64(value.to_f64())));
+            } else {
+                let (cols, numbers) = found.row(next.next().expect("each of the others is computed"));
+                indices.extend_from_slice(cols);
+                values.extend_from_slice(numbers);
+            }
+            indptr.push(indices.len());
+        }
+        indices.shrink_to_fit();
+        values.shrink_to_fit();
+        Some((Csr::new(walk.nodes(), indptr, indices, values), largest))
     };
     let rows = twins.rows();
-    let count = rows.len().div_ceil(BLOCK_ROWS);
-    pool.map_watched(count, scratch, task, &mut |done| watch((done * BLOCK_ROWS).min(rows.len())))
+    pool.map_watched(twins.blocks(), scratch, task, &mut |done| watch((done * BLOCK_ROWS).min(rows.len())))
 }
 
-/// The number of groups of [`TOGETHER`] rows that are computed for the matrix of a view: fewer than it has, if many rows are the
-/// same.
+/// The number of groups of [`TOGETHER`] rows that are computed for the matrix of a view: fewer than it has, if many rows
+/// follow from others.
 pub fn computed_groups(view: &View) -> usize {
-    Twins::of(&view.adjacency, 0..view.adjacency.rows()).groups()
+    Twins::of(view, 0..view.adjacency.rows()).groups(&view.adjacency)
 }
 
 /// The result of [`sample`].
@@ -445,6 +458,20 @@ mod tests {
         assert!(text.contains("negative") && text.contains("out of range"), "{text}");
     }
 
+    /// Each row computed for itself, without twins.
+    fn without_twins(view: &View, settings: Settings, rows: &[usize]) -> (Csr<f32>, f64) {
+        let degrees = Degrees::of(view);
+        let walk = Walk::<f32>::new(view, &degrees, settings);
+        walk.block(rows, &mut Scratch::new(walk.nodes()), &AtomicBool::new(false)).unwrap()
+    }
+
+    fn rows_of(view: &View, settings: Settings, rows: Range<usize>) -> (Csr<f32>, f64) {
+        let pool = Pool::new(Some(2)).unwrap();
+        let found = row_blocks::<f32>(view, settings, rows, &pool, &mut |_| ControlFlow::Continue(()));
+        let found = found.unwrap();
+        (Csr::stack(view.adjacency.rows(), found.blocks), found.largest)
+    }
+
     /// A star of a million leaves was not finished after 300 s. Some of these rows are in blocks with others, some hubs have few
     /// leaves, and some leaves have weights of their own.
     #[test]
@@ -465,34 +492,65 @@ mod tests {
             let view = view(nodes, &edges, directed);
             let whole = nodes.div_ceil(TOGETHER);
             let computed = computed_groups(&view);
-            assert!(computed < whole / 2, "{computed} of {whole}");
+            assert!(computed < whole / 10, "{computed} of {whole}");
             for rows in [0..nodes, 700..nodes - 5, 0..1] {
-                let (settings, pool) = (settings(5, 1.0), Pool::new(Some(2)).unwrap());
-                let found = row_blocks::<f32>(&view, settings, rows.clone(), &pool, &mut |_| {
-                    ControlFlow::Continue(())
-                });
-                let found = found.unwrap();
-                let degrees = Degrees::of(&view);
-                let walk = Walk::<f32>::new(&view, &degrees, settings);
-                let (mut largest, mut first) = (0.0f64, rows.start);
-                for block in &found.blocks {
-                    let rows = first..first + block.rows();
-                    let all = walk.block::<f32>(rows, &mut Scratch::new(nodes), &AtomicBool::new(false));
-                    let (expected, most) = all.unwrap();
-                    assert_eq!(*block, expected);
-                    largest = largest.max(most);
-                    first += block.rows();
-                }
-                assert_eq!((first, found.largest), (rows.end, largest));
+                let all: Vec<usize> = rows.clone().collect();
+                assert_eq!(
+                    rows_of(&view, settings(5, 1.0), rows),
+                    without_twins(&view, settings(5, 1.0), &all)
+                );
             }
         }
-        // The rows of hubs, and one for each hub; hubs with too few leaves.
+    }
+
+    /// Members of groups that are linked to each other and to the same others: rows are equal up to rounding, and the same for
+    /// any part of the rows.
+    #[test]
+    fn rows_of_nodes_that_can_be_exchanged_are_computed_once() {
+        // Groups of 1 to 60 nodes, spread over all rows; some are linked with the next group.
+        let group = |node: usize| node * 7 % 600 % 37;
+        let linked = |one: usize, other: usize| {
+            let (one, other) = (group(one), group(other));
+            one == other || (one.abs_diff(other) == 1 && one.min(other) % 5 == 0)
+        };
+        let nodes = 600;
+        let pairs = (0..nodes).flat_map(|one| (0..one).map(move |other| (one, other)));
+        let edges: Vec<_> =
+            pairs.filter(|&(one, other)| linked(one, other)).map(|(a, b)| (a, b, 2.0)).collect();
+        let view = view(nodes + 3, &edges, false);
+        assert!(computed_groups(&view) <= 37usize.div_ceil(TOGETHER) + 1);
+        for settings in [
+            settings(1, 1.0),
+            settings(5, 1.0),
+            settings(3, 7.0),
+            Settings { isolated: Isolated::Loop, ..settings(2, 1.0) },
+        ] {
+            let all: Vec<usize> = (0..nodes + 3).collect();
+            let (whole, largest) = rows_of(&view, settings, 0..nodes + 3);
+            let (expected, expected_largest) = without_twins(&view, settings, &all);
+            assert!((largest / expected_largest - 1.0).abs() < 1e-6);
+            assert_eq!((whole.indptr(), whole.indices()), (expected.indptr(), expected.indices()));
+            for (found, expected) in whole.values().iter().zip(expected.values()) {
+                assert!((found - expected).abs() < 1e-5, "{found}, not {expected}");
+            }
+            let some = 130..590;
+            let (part, _) = rows_of(&view, settings, some.clone());
+            for row in some {
+                assert_eq!(part.row(row - 130), whole.row(row));
+            }
+        }
+    }
+
+    #[test]
+    fn few_twins_change_nothing() {
         let groups = |edges: Vec<(usize, usize, f64)>| computed_groups(&view(4000, &edges, false));
+        // Rows of hubs, and one for the leaves of each.
         let hubs = |hubs: usize| groups((hubs..4000).map(|node| (node % hubs, node, 1.0)).collect());
-        assert_eq!([hubs(16), hubs(200)], [1 + 16, 250]);
-        // Every second row would have to be computed alone.
-        let between = |node: usize| if node % 2 == 1 { 0 } else { (node + 2) % 4000 };
-        assert_eq!(groups((1..4000).map(|node| (node, between(node), 1.0)).collect()), 250);
+        assert_eq!([hubs(16), hubs(200)], [1 + 1, 13 + 8 + 5]);
+        // Pairs of leaves are too few.
+        assert_eq!(hubs(1500), 250);
+        // A ring has none.
+        assert_eq!(groups((0..4000).map(|node| (node, (node + 1) % 4000, 1.0)).collect()), 250);
     }
 
     #[test]

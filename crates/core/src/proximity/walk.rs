@@ -5,7 +5,6 @@
 //!
 //! Invariant: a row depends on the view only, not on which rows are computed together.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Settings;
@@ -81,21 +80,20 @@ impl<'a, T: Real> Walk<'a, T> {
         self.adjacency.rows()
     }
 
-    /// One block of rows, whose logarithms may have another type than the walk, and the largest `b X` in it; `None` if
+    /// Some rows, whose logarithms may have another type than the walk, and the largest `b X` in them; `None` if
     /// canceled.
     pub(super) fn block<U: Real>(
         &self,
-        rows: Range<usize>,
+        rows: &[usize],
         scratch: &mut Scratch<T>,
         canceled: &AtomicBool,
     ) -> Option<(Csr<U>, f64)> {
         let mut indptr = vec![0];
         let mut largest = 0.0f64;
         scratch.clear();
-        for first in rows.clone().step_by(TOGETHER) {
-            let group = first..(first + TOGETHER).min(rows.end);
+        for group in rows.chunks(TOGETHER) {
             let ends = &mut |end| indptr.push(end);
-            largest = largest.max(self.group(group, scratch, canceled, ends)?);
+            largest = largest.max(self.group(group.iter().copied(), scratch, canceled, ends)?);
         }
         let indices = scratch.indices.clone();
         let values: Vec<U> = scratch.values.iter().map(|value| U::from_f64(value.to_f64())).collect();
@@ -172,16 +170,20 @@ impl<'a, T: Real> Walk<'a, T> {
         indices: &mut Vec<u32>,
         values: &mut Vec<T>,
     ) {
-        let without_edges = self.degrees.of_nodes[row] == 0.0 && found.is_empty();
-        let alone = self.settings.isolated == Isolated::Loop && without_edges;
-        let diagonal = alone.then(|| (row as u32, self.diagonal()));
         let logs = found.iter().map(|&(col, sum)| (col, (sum / threshold).ln()));
-        for (col, value) in logs.chain(diagonal) {
+        let diagonal = if found.is_empty() { self.diagonal_of(row) } else { None };
+        for (col, value) in logs.chain(diagonal.map(|value| (row as u32, value))) {
             if value > T::ZERO {
                 indices.push(col);
                 values.push(value);
             }
         }
+    }
+
+    /// The entry of a node without edges, if there is to be one.
+    pub(super) fn diagonal_of(&self, row: usize) -> Option<T> {
+        let alone = self.settings.isolated == Isolated::Loop && self.degrees.of_nodes[row] == 0.0;
+        alone.then(|| self.diagonal()).filter(|&value| value > T::ZERO)
     }
 }
 
