@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::comm::{self, Comm};
 use manyview_base::linalg::kernels::{fit_on_pattern, subtract_and_clip};
+use manyview_base::linalg::sum::add_in_order;
 use manyview_base::linalg::{BLOCK_ROWS, Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 
@@ -15,6 +16,8 @@ use manyview_base::parallel::Pool;
 pub struct Residual<T> {
     /// The remaining values.
     pub tiles: Tiles<T>,
+    /// The sum of all values.
+    pub sum: f64,
     /// `||R||^2`.
     pub squared_norm: f64,
     /// `||M||^2`, the squared norm before the first stage.
@@ -26,18 +29,19 @@ pub struct Residual<T> {
 impl<T: Real> Residual<T> {
     /// The residual before the first stage: the matrix itself.
     pub fn new(tiles: Tiles<T>, pool: &Pool, comm: &dyn Comm) -> Self {
-        let mut residual = Residual { tiles, squared_norm: 0.0, first_squared_norm: 0.0, entries: 0 };
-        residual.measure(pool, comm);
+        let sums = pool.run(|| tiles.sums());
+        let mut residual =
+            Residual { tiles, sum: 0.0, squared_norm: 0.0, first_squared_norm: 0.0, entries: 0 };
+        residual.measure(sums, comm);
         residual.first_squared_norm = residual.squared_norm;
         residual
     }
 
-    fn measure(&mut self, pool: &Pool, comm: &dyn Comm) {
-        let mut sums = [pool.run(|| self.tiles.squared_norm()), self.tiles.entries() as f64];
+    /// Adds up the sums of all ranks.
+    fn measure(&mut self, [sum, squares]: [f64; 2], comm: &dyn Comm) {
+        let mut sums = [sum, squares, self.tiles.entries() as f64];
         comm::all_reduce_sum(comm, &mut sums);
-        // Rust's sum of no numbers is -0, which would be printed as "-0.0% left".
-        self.squared_norm = sums[0] + 0.0;
-        self.entries = sums[1] as usize;
+        (self.sum, self.squared_norm, self.entries) = (sums[0], sums[1], sums[2] as usize);
     }
 
     /// Whether the residual has no entries.
@@ -51,15 +55,15 @@ impl<T: Real> Residual<T> {
     }
 
     /// The mean over all pairs of nodes.
-    pub fn mean(&self, pool: &Pool, comm: &dyn Comm) -> f64 {
+    pub fn mean(&self) -> f64 {
         let nodes = self.tiles.cols() as f64;
-        comm::sum(comm, pool.run(|| self.tiles.sum())) / (nodes * nodes)
+        self.sum / (nodes * nodes)
     }
 
     /// Subtracts `scale U V`.
     pub fn subtract(&mut self, u: &Dense<T>, v_t: &Dense<T>, scale: f64, pool: &Pool, comm: &dyn Comm) {
-        subtract(&mut self.tiles, u, v_t, scale, pool);
-        self.measure(pool, comm);
+        let sums = subtract(&mut self.tiles, u, v_t, scale, pool);
+        self.measure(sums, comm);
     }
 
     /// The scale `s` that minimizes the error of `s U V` on the pattern of R; 0 if `U V` is 0 there.
@@ -84,11 +88,18 @@ pub fn products_on_pattern<T: Real>(
     [products.iter().map(|product| product.0).sum(), products.iter().map(|product| product.1).sum()]
 }
 
-/// Replaces the matrix by `max(R - scale U V, 0)` and removes zeros.
+/// Replaces the matrix by `max(R - scale U V, 0)` and removes zeros. Returns the sum of what is left, and of its squares: a block
+/// is still in the cache when it is summed.
 ///
 /// # Panics
 /// If the shapes do not match.
-pub fn subtract<T: Real>(matrix: &mut Tiles<T>, u: &Dense<T>, v_t: &Dense<T>, scale: f64, pool: &Pool) {
+pub fn subtract<T: Real>(
+    matrix: &mut Tiles<T>,
+    u: &Dense<T>,
+    v_t: &Dense<T>,
+    scale: f64,
+    pool: &Pool,
+) -> [f64; 2] {
     assert_eq!(
         (matrix.rows(), matrix.cols()),
         (u.rows(), v_t.rows()),
@@ -98,6 +109,10 @@ pub fn subtract<T: Real>(matrix: &mut Tiles<T>, u: &Dense<T>, v_t: &Dense<T>, sc
     pool.run(|| {
         let u_blocks = u.padded().par_chunks(BLOCK_ROWS * u.stride());
         let blocks = matrix.blocks_mut().par_iter_mut().zip(u_blocks);
-        blocks.for_each(|(block, u_rows)| subtract_and_clip(block, panel, u_rows, v_t, scale));
-    });
+        let sums = blocks.map(|(block, u_rows)| {
+            subtract_and_clip(block, panel, u_rows, v_t, scale);
+            block.sums()
+        });
+        add_in_order(&sums.collect::<Vec<_>>())
+    })
 }

@@ -1,37 +1,44 @@
-//! The squared norm of a sum of matrices, without forming the sum.
+//! Sums over blocks, and the squared norm of a sum of matrices, without forming the sum.
 
 use rayon::prelude::*;
 
 use super::{Real, Tiles};
 
+/// Adds the sums of blocks.
+pub fn add_in_order<const N: usize>(sums: &[[f64; N]]) -> [f64; N] {
+    // Folds from 0, because the empty sum of f64 is -0.
+    sums.iter().fold([0.0; N], |total, part| std::array::from_fn(|at| total[at] + part[at]))
+}
+
 /// Returns `||R_1 + R_2 + ...||^2` for matrices of one shape.
+///
+/// Adding `x` to a sum `s` adds `x (2 s + x)` to its square, so the squares need no pass of their own.
 pub fn squared_norm_of_sum<T: Real>(parts: &[&Tiles<T>]) -> f64 {
     let [first, rest @ ..] = parts else { return 0.0 };
     assert!(rest.iter().all(|part| (part.rows(), part.cols()) == (first.rows(), first.cols())), "one shape");
-    let scratch = || (vec![T::ZERO; first.cols()], Vec::new());
-    let of_block = |(sums, touched): &mut (Vec<T>, Vec<u32>), block: usize| {
-        let mut total = 0.0;
+    if rest.is_empty() {
+        return first.sums()[1];
+    }
+    let of_block = |sums: &mut Vec<T>, block: usize| {
+        // Four totals, because additions to one would wait for each other.
+        let mut totals = [0.0; 4];
         for row in 0..first.blocks()[block].rows() {
+            sums.fill(T::ZERO);
             for part in parts {
-                for panel in 0..part.panels() {
+                for (panel, sums) in sums.chunks_mut(part.panel()).enumerate() {
                     let (cols, values) = part.blocks()[block].run(panel, row);
-                    for (&col, &value) in cols.iter().zip(values) {
-                        let at = panel * part.panel() + usize::from(col);
-                        // Entries are above zero, so a sum of zero means that nothing was added yet.
-                        if sums[at] == T::ZERO {
-                            touched.push(at as u32);
-                        }
-                        sums[at] += value;
+                    for (at, (&col, &value)) in cols.iter().zip(values).enumerate() {
+                        let sum = &mut sums[usize::from(col)];
+                        let (before, added) = (sum.to_f64(), value.to_f64());
+                        totals[at % 4] += added * (2.0 * before + added);
+                        *sum += value;
                     }
                 }
             }
-            for at in touched.drain(..) {
-                let sum = std::mem::take(&mut sums[at as usize]).to_f64();
-                total += sum * sum;
-            }
         }
-        total
+        (totals[0] + totals[1]) + (totals[2] + totals[3])
     };
+    let scratch = || vec![T::ZERO; first.cols()];
     let totals: Vec<f64> = (0..first.blocks().len()).into_par_iter().map_init(scratch, of_block).collect();
     totals.iter().sum()
 }

@@ -9,6 +9,9 @@
 
 use rayon::prelude::*;
 
+use super::kernels::vectorized;
+use super::sum::add_in_order;
+use super::vector::sum_and_squares;
 use super::{Csr, Real};
 
 /// The number of rows of a block. Small enough for many tasks on a small network, large enough to make good use of a
@@ -153,14 +156,11 @@ impl<T: Real> Tiles<T> {
         &mut self.blocks
     }
 
-    /// Returns the sum of all entries.
-    pub fn sum(&self) -> f64 {
-        self.sum_of(|value| value)
-    }
-
-    /// Returns the sum of the squares of all entries.
-    pub fn squared_norm(&self) -> f64 {
-        self.sum_of(|value| value * value)
+    /// Returns the sum of all entries and the sum of their squares. Each block is summed separately and the sums are added in
+    /// order, so that the number of threads does not matter.
+    pub fn sums(&self) -> [f64; 2] {
+        let sums: Vec<[f64; 2]> = self.blocks.par_iter().map(Block::sums).collect();
+        add_in_order(&sums)
     }
 
     /// Returns the largest entry, or 0 if there is none.
@@ -174,14 +174,6 @@ impl<T: Real> Tiles<T> {
         for value in self.blocks.iter_mut().flat_map(|block| &mut block.values) {
             *value *= factor;
         }
-    }
-
-    /// Sums each block separately and adds the sums in order, so that the number of threads does not matter.
-    fn sum_of(&self, f: impl Fn(f64) -> f64 + Sync) -> f64 {
-        // Folds from 0, because the empty sum of f64 is -0.
-        let of_block = |block: &Block<T>| block.values.iter().fold(0.0, |sum, value| sum + f(value.to_f64()));
-        let sums: Vec<f64> = self.blocks.par_iter().map(of_block).collect();
-        sums.iter().fold(0.0, |sum, part| sum + part)
     }
 }
 
@@ -242,11 +234,10 @@ impl<T: Real> Block<T> {
 
     /// Returns the sum of all entries and the sum of their squares.
     pub fn sums(&self) -> [f64; 2] {
-        let add = |[sum, squares]: [f64; 2], value: &T| {
-            let value = value.to_f64();
-            [sum + value, squares + value * value]
-        };
-        self.values.iter().fold([0.0; 2], add)
+        vectorized(
+            #[inline(always)]
+            || sum_and_squares(&self.values),
+        )
     }
 
     /// Lets `change` modify the values of each run, and removes the values that are then zero or less.

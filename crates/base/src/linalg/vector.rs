@@ -21,6 +21,25 @@ pub fn product<T: Real>(a: &[T], b: &[T]) -> T {
     total(sums) + rest
 }
 
+/// Returns the sum and the sum of the squares, in f64.
+#[inline(always)]
+pub fn sum_and_squares<T: Real>(x: &[T]) -> [f64; 2] {
+    let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            let x = chunk[lane].to_f64();
+            sums[lane] += x;
+            squares[lane] += x * x;
+        }
+    }
+    for (lane, x) in rest.iter().enumerate() {
+        sums[lane] += x.to_f64();
+        squares[lane] += x.to_f64() * x.to_f64();
+    }
+    [total(sums), total(squares)]
+}
+
 /// Returns the sum of eight lanes, added in the order of a tree.
 #[inline(always)]
 pub fn total<T: Real>(lanes: [T; LANES]) -> T {

@@ -159,7 +159,7 @@ fn time_iterations(rows: &[Vec<Tiles<f32>>; 2], width: usize, solver: Solver, po
     let mut measured = Vec::new();
     for tiles in rows {
         let entries: usize = tiles.iter().map(Tiles::entries).sum();
-        let squared_norm = pool.run(|| tiles.iter().map(Tiles::squared_norm).sum());
+        let squared_norm = pool.run(|| tiles.iter().map(|tiles| tiles.sums()[1]).sum());
         let target = Target::sum_of(tiles.iter().collect(), squared_norm);
         let (key, nodes) = (Key::new(0), tiles[0].cols());
         let start =

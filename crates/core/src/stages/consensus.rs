@@ -47,7 +47,7 @@ impl Run<'_, '_> {
     /// One U and one V for the sum of the residuals; `s_k U V` is subtracted from each view.
     fn pooled_stage(&mut self, stage: &Stage, active: &[usize]) -> Result<Piece> {
         let began = Instant::now();
-        let mean = active.iter().map(|&view| self.residuals[view].mean(self.pool, self.comm)).sum();
+        let mean = active.iter().map(|&view| self.residuals[view].mean()).sum();
         let start = self.start(stage, &["the sum of all views"], stage.columns.len(), &[mean]);
         let parts: Vec<_> = active.iter().map(|&view| &self.residuals[view].tiles).collect();
         let squared_norm = comm::sum(self.comm, self.pool.run(|| squared_norm_of_sum(&parts)));
@@ -69,7 +69,7 @@ impl Run<'_, '_> {
 
     fn shared_start(&mut self, stage: &Stage, active: &[usize]) -> Result<Start<f32>> {
         let names: Vec<&str> = active.iter().map(|&view| self.names[view]).collect();
-        let mean = |&view: &usize| self.residuals[view].mean(self.pool, self.comm);
+        let mean = |&view: &usize| self.residuals[view].mean();
         let means: Vec<f64> = active.iter().map(mean).collect();
         let start = self.start(stage, &names, stage.columns.len(), &means);
         if self.config.init == Init::Nmf { self.start_from_views(stage, active, start) } else { Ok(start) }
