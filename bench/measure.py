@@ -45,7 +45,7 @@ FULL = {
         "planted-100M": ((16, 32), ("cd", "mu"), 2, (1, 4), 5),
     },
     # Names, widths, iterations of scikit-learn, repeats.
-    "equal": (("planted-1M", "planted-10M", "flickr"), (16, 32), 50, 3),
+    "equal": (("planted-1M", "planted-10M", "flickr"), (16, 32), 50, 5),
     "growth": ((1e5, 3), (3e5, 3), (1e6, 3), (3e6, 3), (1e7, 2), (3e7, 1), (1e8, 1)),
     "growth_iterations": 50,
     "proximity": (("planted-10M", 3), ("flickr", 3)),
@@ -130,12 +130,12 @@ class Bench:
         self.networks["flickr"] = (edges, near, near / "friendship.npz")
         return near / "friendship.npz"
 
-    def start(self, name, width):
+    def start(self, name, width, seed=0):
         """Random factors whose product has about the mean of the matrix."""
-        u, v = self.work / f"{name}-u{width}.npy", self.work / f"{name}-v{width}.npy"
+        u, v = (self.work / f"{name}-{factor}{width}-{seed}.npy" for factor in "uv")
         x = sp.load_npz(self.matrix(name))
         size = 2 * (x.sum(dtype=np.float64) / x.shape[0] / x.shape[1] / width) ** 0.5
-        random = np.random.default_rng(width)
+        random = np.random.default_rng((width, seed))
         np.save(u, (size * random.random((x.shape[0], width))).astype(np.float32))
         np.save(v, (size * random.random((x.shape[1], width))).astype(np.float32))
         return ["--u", u, "--v", v]

@@ -57,8 +57,8 @@ fi
 cargo build --release --locked -p manyview-cli -p manyview-bench
 venv=target/bench-venv
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/python" -c 'import numpy, scipy, sklearn, gensim, nimfa' 2>/dev/null ||
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy scipy scikit-learn gensim nimfa
+"$venv/bin/python" -c 'import numpy, scipy, sklearn, gensim' 2>/dev/null ||
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy scipy scikit-learn gensim
 
 out="bench/runs/$(date -u +%Y-%m-%d)-$name"
 [ ${#quick[@]} = 0 ] || out="target/bench/quick-$(date -u +%Y%m%dT%H%M%S)"

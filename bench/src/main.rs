@@ -189,7 +189,7 @@ fn run_nmf(args: &NmfArgs) -> Result<()> {
     let pool = Pool::new(Some(args.solving.common.threads))?;
     let norm = squared_norm(&matrix);
     for _ in 0..args.solving.common.repeats {
-        let (tiles, cutting) = seconds(|| Tiles::from_csr(&matrix));
+        let (tiles, cutting) = seconds(|| pool.run(|| Tiles::from_csr(&matrix)));
         let start = Start { u: u.clone(), v_t: vec![v_t.clone()] };
         let timed = factorize(&[Target::new(&tiles, norm)], start, &args.solving.settings(), &pool)?;
         println!(

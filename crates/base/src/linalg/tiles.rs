@@ -47,10 +47,9 @@ impl<T: Real> Tiles<T> {
     /// Creates tiles from a matrix in compressed rows.
     pub fn from_csr(matrix: &Csr<T>) -> Self {
         let panel = panel_width(matrix.rows(), matrix.cols(), matrix.entries());
-        let blocks = (0..matrix.rows())
-            .step_by(BLOCK_ROWS)
-            .map(|from| Block::new(matrix, from, (from + BLOCK_ROWS).min(matrix.rows()), panel))
-            .collect();
+        let firsts: Vec<usize> = (0..matrix.rows()).step_by(BLOCK_ROWS).collect();
+        let cut = |&from: &usize| Block::new(matrix, from, (from + BLOCK_ROWS).min(matrix.rows()), panel);
+        let blocks = firsts.par_iter().map(cut).collect();
         Tiles { rows: matrix.rows(), cols: matrix.cols(), panel, blocks }
     }
 
