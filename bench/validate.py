@@ -3,6 +3,7 @@
 python3 bench/validate.py run --data DIR --set defaults -o docs/results/defaults.tsv      (resumes an interrupted run)
 python3 bench/validate.py table docs/results/defaults.tsv      a comparison of the variants
 python3 bench/validate.py scores docs/results/presets.tsv      all scores of all networks
+python3 bench/validate.py spread docs/results/solver.tsv       what is left, F1 and NMI with their spread over seeds
 
 DIR contains one folder per network, with edge lists and labels.tsv. Uses only the command line program and Python's standard
 library. Scores do not depend on the machine, so it need not be idle.
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
 
 BINARY = Path(__file__).parent.parent / "target" / "release" / "manyview"
 FIELDS = ("network", "variant", "options", "seed", "f1_30", "f1_50", "f1_70", "macro_30", "macro_50", "macro_70", "f1_auto", "nmi", "ami", "seconds", "left")
@@ -165,6 +166,25 @@ def scores(path):
         print()
 
 
+def spread(path):
+    """Residual, F1 and NMI of each variant, with the standard deviation over seeds."""
+    with path.open() as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    print("| | variant | left, % | change | micro-F1 | NMI | seconds |\n|---|---|---:|---:|---:|---:|---:|")
+    for network in sorted({row["network"] for row in rows}):
+        first = None
+        for variant in variants:
+            own = [row for row in rows if (row["network"], row["variant"]) == (network, variant)]
+            left = [100 * float(row["left"]) for row in own]
+            f1 = [100 * mean(float(row[f"f1_{share}"]) for share in SHARES) for row in own]
+            nmi = [100 * float(row["nmi"]) for row in own if row["nmi"]]
+            first = first or mean(left)
+            cells = [f"{mean(left):.3f} ± {stdev(left):.3f}", f"{100 * (mean(left) / first - 1):+.2f} %", f"{mean(f1):.2f} ± {stdev(f1):.2f}"]
+            cells += [f"{mean(nmi):.1f} ± {stdev(nmi):.1f}" if nmi else "", f"{min(float(row['seconds']) for row in own):.2f}"]
+            print(f"| {network} | {variant} | " + " | ".join(cells) + " |")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tasks = parser.add_subparsers(dest="task", required=True)
@@ -176,10 +196,10 @@ if __name__ == "__main__":
     runner.add_argument("--no-auto", dest="select_c", action="store_false", help="no score with C selected, which takes the longest")
     runner.add_argument("--repeats", type=int, default=3)
     runner.add_argument("-o", "--output", type=Path, required=True)
-    for name in ("table", "scores"):
+    for name in ("table", "scores", "spread"):
         tasks.add_parser(name).add_argument("path", type=Path)
     arguments = parser.parse_args()
     if arguments.task == "run":
         run(arguments)
     else:
-        {"table": table, "scores": scores}[arguments.task](arguments.path)
+        {"table": table, "scores": scores, "spread": spread}[arguments.task](arguments.path)

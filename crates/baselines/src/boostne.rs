@@ -84,11 +84,14 @@ impl Nmf {
         let (dim, seed, pool) = (task.dim, task.seed, task.pool);
         let base = Mnmf { dim, stages, consensus_stages: Some(0), proximity, ..Mnmf::default() };
         let mnmf = Mnmf { solver, max_iter, tol, scale, init, ..base };
+        mnmf.check()?;
         let alone = task.network.only(view);
         let mut observer = |now: &Progress<'_>| {
             let reported = match now {
-                Progress::Working { done, .. } => task.tell("proximity", PROXIMITY * done),
-                Progress::Iteration { done, .. } => {
+                Progress::Working { doing: "proximity", done, .. } => {
+                    task.tell("proximity", PROXIMITY * done)
+                }
+                Progress::Working { done, .. } | Progress::Iteration { done, .. } => {
                     task.tell("factors", PROXIMITY + (1.0 - PROXIMITY) * done)
                 }
                 _ => Ok(()),

@@ -139,7 +139,15 @@ fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers:
     let factors = number * nodes * width * (copies + starts) as f64;
     // Two blocks of rows of products, and three times sixteen rows to update.
     let updating = workers * updated * width * (2 * BLOCK_ROWS + 48) as f64;
-    (factors + updating + gram_bytes(nodes, width, targets as f64)).max(sums)
+    (factors + updating + gram_bytes(nodes, width, targets as f64))
+        .max(sums)
+        .max(singular_bytes(config, nodes, width))
+}
+
+/// Singular vectors to start from: blocks of at least 64 columns, and one more, for rows and columns, and the result.
+fn singular_bytes(config: &Mnmf, nodes: f64, width: f64) -> f64 {
+    let blocks = (width / 64.0).ceil() + 1.0;
+    if config.init == Init::Svd { 8.0 * nodes * (64.0 * (blocks + 1.0) + 2.0 * width) } else { 0.0 }
 }
 
 fn solver(config: &Mnmf, stage: &Stage) -> Solver {

@@ -7,7 +7,7 @@ pub use choices::{ColumnLayout, Consensus, Init, Normalize, Scale, Share};
 pub use plan::{Plan, Split, Stage, largest_remainder};
 
 use manyview_base::error::{Error, Result};
-use manyview_base::message::option_value;
+use manyview_base::message::{option, option_value};
 use manyview_base::settings;
 use manyview_base::settings::Settings;
 
@@ -139,6 +139,15 @@ impl Mnmf {
     /// Checks everything that does not depend on the network.
     pub fn check(&self) -> Result<()> {
         self.check_limits()?;
+        if self.init == Init::Svd && [self.solver, self.unique_solver()].contains(&Solver::Mu) {
+            return Err(Error::config(format!(
+                "{} does not work with {}, which cannot change zeros; use another {} or {}",
+                option_value("init", Init::Svd.name()),
+                option_value("solver", Solver::Mu.name()),
+                option("init"),
+                option("solver")
+            )));
+        }
         match self.consensus_stages {
             Some(consensus) if consensus > self.stages => Err(Error::config(format!(
                 "{} exceeds {}; use at most as many consensus stages as there are stages",

@@ -48,7 +48,7 @@ impl Run<'_, '_> {
     fn pooled_stage(&mut self, stage: &Stage, active: &[usize]) -> Result<Piece> {
         let began = Instant::now();
         let mean = active.iter().map(|&view| self.residuals[view].mean()).sum();
-        let start = self.start(stage, &["the sum of all views"], stage.columns.len(), &[mean]);
+        let start = self.start(stage, active, &["the sum of all views"], stage.columns.len(), &[mean])?;
         let parts: Vec<_> = active.iter().map(|&view| &self.residuals[view].tiles).collect();
         let squared_norm = comm::sum(self.comm, self.pool.run(|| squared_norm_of_sum(&parts)));
         let objective = Objective::ErrorOfSum { squared_norm };
@@ -71,7 +71,7 @@ impl Run<'_, '_> {
         let names: Vec<&str> = active.iter().map(|&view| self.names[view]).collect();
         let mean = |&view: &usize| self.residuals[view].mean();
         let means: Vec<f64> = active.iter().map(mean).collect();
-        let start = self.start(stage, &names, stage.columns.len(), &means);
+        let start = self.start(stage, active, &names, stage.columns.len(), &means)?;
         if self.config.init == Init::Nmf { self.start_from_views(stage, active, start) } else { Ok(start) }
     }
 

@@ -10,6 +10,7 @@
 
 mod consensus;
 mod row_split;
+mod singular;
 mod unique;
 mod warnings;
 
@@ -30,7 +31,7 @@ use crate::proximity;
 use crate::residual::Residual;
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Tiles;
-use manyview_base::message::Warning;
+use manyview_base::message::{Warning, option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key};
 use manyview_data::embedding::{Embedding, Kind, Part};
@@ -90,6 +91,13 @@ impl Method for Mnmf {
     ) -> Result<Found> {
         let (network, pool, seed) = (task.network, task.pool, task.seed);
         let plan = self.plan(network.views().len())?;
+        if self.init == Init::Svd && comm.size() > 1 {
+            let init = option_value("init", Init::Svd.name());
+            return Err(Error::config(format!(
+                "{init} needs one process; use another {} on several ranks",
+                option("init")
+            )));
+        }
         let comm = &Timed::new(comm);
         let began = Instant::now();
         let (rows, residuals) = all_residuals(self, network, pool, comm, task.observer())?;
@@ -232,11 +240,23 @@ impl Run<'_, '_> {
         Settings { solver, gamma: config.gamma, max_iter, tol: config.tol(solver), stop, epsilon }
     }
 
-    /// Random initial factors for the given views (one target for all when pooled), which have these means.
-    fn start(&self, stage: &Stage, names: &[&str], width: usize, means: &[f64]) -> Start<f32> {
+    /// Initial factors for the given views, whose targets (one for all when pooled) have these names and means.
+    fn start(
+        &mut self,
+        stage: &Stage,
+        views: &[usize],
+        names: &[&str],
+        width: usize,
+        means: &[f64],
+    ) -> Result<Start<f32>> {
+        let random = self.random_start(stage, names, width, means);
+        if self.config.init == Init::Svd { self.singular_start(views, means, random) } else { Ok(random) }
+    }
+
+    fn random_start(&self, stage: &Stage, names: &[&str], width: usize, means: &[f64]) -> Start<f32> {
         let means = match self.config.init {
             Init::Uniform => StartMeans::below(UNIFORM_LIMIT, means.len()),
-            Init::Scaled | Init::Nmf => StartMeans::fitting(means, width),
+            Init::Scaled | Init::Svd | Init::Nmf => StartMeans::fitting(means, width),
         };
         // The published code starts every stage and view from the same pattern.
         let same_everywhere = self.config.init == Init::Nmf;

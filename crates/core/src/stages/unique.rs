@@ -40,7 +40,7 @@ impl Run<'_, '_> {
     fn unique_view(&mut self, stage: &Stage, view: usize, columns: Range<usize>) -> Result<Piece> {
         let began = Instant::now();
         let mean = self.residuals[view].mean();
-        let start = self.start(stage, &[self.names[view]], columns.len(), &[mean]);
+        let start = self.start(stage, &[view], &[self.names[view]], columns.len(), &[mean])?;
         let factors = self.solve(stage, &[view], Objective::Errors, start, &self.settings(Kind::Unique))?;
         Ok(Piece::new(&[view], columns, factors, self.config.scale, began))
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::common::{fit_observed, fit_on_threads, planted};
 use manyview_base::error::Error;
 use manyview_base::message::WarningKind;
-use manyview_core::method::{Fit, Progress, Stop};
+use manyview_core::method::{self, Fit, Options, Progress, Stop};
 use manyview_core::mnmf::Mnmf;
 use manyview_core::mnmf::{Consensus, Init, Scale, Share};
 use manyview_core::nmf::Solver;
@@ -65,15 +65,36 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
+/// It does not depend on the seed, nor on threads.
+#[test]
+fn singular_vectors_give_one_start() {
+    let network = planted(&small(), &[0, 1, 2]);
+    let fit = |seed, threads| {
+        let options = Options { seed, threads: Some(threads), ..Options::default() };
+        let settings = Mnmf { init: Init::Svd, ..config() };
+        method::fit(&settings, "mnmf", &network, &options, &mut |_| ControlFlow::Continue(())).unwrap()
+    };
+    let one = fit(1, 1);
+    for (seed, threads) in [(2, 1), (1, 3)] {
+        assert_eq!(fit(seed, threads).embedding, one.embedding);
+    }
+}
+
 #[test]
 fn every_combination_of_choices_works() {
     let network = planted(&small(), &[0, 1, 2]);
     for consensus in Consensus::ALL {
         for solver in Solver::ALL {
             for share in Share::ALL {
-                for (init, unique_first) in [(Init::Scaled, false), (Init::Uniform, true), (Init::Nmf, false)]
+                for (init, unique_first) in
+                    [(Init::Scaled, false), (Init::Uniform, true), (Init::Nmf, false), (Init::Svd, true)]
                 {
                     let settings = Mnmf { consensus, solver, share, init, unique_first, ..config() };
+                    if (solver, init) == (Solver::Mu, Init::Svd) {
+                        let refused = settings.fit(&network).unwrap_err().to_string();
+                        assert!(refused.contains("init = svd does not work with solver = mu"), "{refused}");
+                        continue;
+                    }
                     let fit = settings.fit(&network).unwrap();
                     check_records(&fit, &network, &settings);
                 }
