@@ -23,7 +23,6 @@ pub fn squared_norm_of_sum<T: Real>(parts: &[&Tiles<T>]) -> f64 {
         // Four totals, because additions to one would wait for each other.
         let mut totals = [0.0; 4];
         for row in 0..first.blocks()[block].rows() {
-            sums.fill(T::ZERO);
             for part in parts {
                 for (panel, sums) in sums.chunks_mut(part.panel()).enumerate() {
                     let (cols, values) = part.blocks()[block].run(panel, row);
@@ -33,6 +32,13 @@ pub fn squared_norm_of_sum<T: Real>(parts: &[&Tiles<T>]) -> f64 {
                         totals[at % 4] += added * (2.0 * before + added);
                         *sum += value;
                     }
+                }
+            }
+            // Only what was touched: rows of large networks have few entries.
+            for part in parts {
+                for (panel, sums) in sums.chunks_mut(part.panel()).enumerate() {
+                    let (cols, _) = part.blocks()[block].run(panel, row);
+                    cols.iter().for_each(|&col| sums[usize::from(col)] = T::ZERO);
                 }
             }
         }

@@ -130,6 +130,19 @@ fn one_rank_interrupted_in_its_proximity_ends_all() {
 
 /// A rank that read other files would otherwise give nonsense, or hang the rest.
 #[test]
+fn singular_vectors_on_several_ranks_are_refused() {
+    let network = network(50);
+    let config = Mnmf { dim: 6, stages: 2, init: Init::Svd, ..Mnmf::default() };
+    let refused = Threads::run(2, |comm| {
+        fit_watched(&config, &network, comm, None, &mut |_| ControlFlow::Continue(()))
+    });
+    for result in refused {
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("init = svd needs one process"), "{text}");
+    }
+}
+
+#[test]
 fn ranks_with_different_networks_are_refused() {
     let networks = [network(100), network(101)];
     let config = Mnmf { dim: 12, stages: 2, ..Mnmf::default() };
