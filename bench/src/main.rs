@@ -289,8 +289,10 @@ fn run_svd(args: &SvdArgs) -> Result<()> {
     let norm = squared_norm(&matrix);
     for _ in 0..args.common.repeats {
         let (found, took) = seconds(|| {
-            let tiles = Tiles::from_csr(&matrix);
-            pool.run(|| svd::truncated(&[&tiles], args.rank, args.iterations, &|_| true))
+            pool.run(|| {
+                let tiles = Tiles::from_csr(&matrix);
+                svd::truncated(&[&tiles], args.rank, args.iterations, &|_| true)
+            })
         });
         let left = found.context("interrupted")?.left;
         // The relative error of the projection on U, independent of the singular values.

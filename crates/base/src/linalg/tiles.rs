@@ -44,7 +44,8 @@ pub struct Block<T> {
 }
 
 impl<T: Real> Tiles<T> {
-    /// Creates tiles from a matrix in compressed rows.
+    /// Creates tiles from a matrix in compressed rows, on the threads of the current pool. Call it within one: threads of the
+    /// global pool are lost in a fork.
     pub fn from_csr(matrix: &Csr<T>) -> Self {
         let panel = panel_width(matrix.rows(), matrix.cols(), matrix.entries());
         let firsts: Vec<usize> = (0..matrix.rows()).step_by(BLOCK_ROWS).collect();

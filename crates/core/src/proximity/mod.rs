@@ -81,9 +81,13 @@ pub fn row_blocks<T: Real>(
     let degrees = Degrees::of(view);
     let twins = Twins::of(view, rows);
     let found = match degrees.precision(view, settings)? {
-        Precision::Usual => blocks_of(view, &Walk::<T>::new(view, &degrees, settings), &twins, pool, watch),
+        Precision::Usual => {
+            let walk = pool.run(|| Walk::<T>::new(view, &degrees, settings));
+            blocks_of(view, &walk, &twins, pool, watch)
+        }
         Precision::Double => {
-            blocks_of(view, &Walk::<f64>::new(view, &degrees, settings), &twins, pool, watch)
+            let walk = pool.run(|| Walk::<f64>::new(view, &degrees, settings));
+            blocks_of(view, &walk, &twins, pool, watch)
         }
     };
     let (blocks, largest): (Vec<_>, Vec<f64>) = found.ok_or(Error::Interrupted)?.into_iter().unzip();
@@ -179,8 +183,14 @@ pub fn sample(
         Precision::Double => size_of::<f64>(),
     };
     let done = match precision {
-        Precision::Usual => sample_of(&Walk::<f32>::new(view, &degrees, settings), rows, pool, watch),
-        Precision::Double => sample_of(&Walk::<f64>::new(view, &degrees, settings), rows, pool, watch),
+        Precision::Usual => {
+            let walk = pool.run(|| Walk::<f32>::new(view, &degrees, settings));
+            sample_of(&walk, rows, pool, watch)
+        }
+        Precision::Double => {
+            let walk = pool.run(|| Walk::<f64>::new(view, &degrees, settings));
+            sample_of(&walk, rows, pool, watch)
+        }
     };
     let (counts, group_seconds): (Vec<_>, Vec<f64>) = done.ok_or(Error::Interrupted)?.into_iter().unzip();
     Ok(Sample { rows: counts.concat(), group_seconds, number_bytes })
