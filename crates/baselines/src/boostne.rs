@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use manyview_base::error::Result;
 use manyview_base::settings;
 use manyview_core::method::{Found, MemoryLike, Method, Progress, Task};
-use manyview_core::mnmf::{Init, Mnmf, Scale};
+use manyview_core::mnmf::{Init, Mnmf, Scale, Subtract};
 use manyview_core::nmf::Solver;
 use manyview_core::preset::{Preset, largest_dim};
 use manyview_core::proximity;
@@ -83,6 +83,7 @@ impl Nmf {
         let Nmf { solver, max_iter, tol, scale, init } = self;
         let (dim, seed, pool) = (task.dim, task.seed, task.pool);
         let base = Mnmf { dim, stages, consensus_stages: Some(0), proximity, ..Mnmf::default() };
+        let base = Mnmf { subtract: subtract(stages), ..base };
         let mnmf = Mnmf { solver, max_iter, tol, scale, init, ..base };
         mnmf.check()?;
         let alone = task.network.only(view);
@@ -103,6 +104,11 @@ impl Nmf {
     }
 }
 
+/// BoostNE subtracts `U V`. What the only stage subtracts does not matter, and half of the matrix is enough.
+fn subtract(stages: usize) -> Subtract {
+    if stages > 1 { Subtract::Plain } else { Subtract::Symmetric }
+}
+
 impl Method for BoostNe {
     fn of_preset(preset: Preset) -> Option<Self> {
         let proximity = proximity_matrices::of_paper();
@@ -118,7 +124,8 @@ impl Method for BoostNe {
     }
 
     fn memory_like(&self, views: usize) -> Option<MemoryLike> {
-        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, true))
+        let like = proximity_matrices::memory_like(self.dim, self.proximity, views, true);
+        Some(MemoryLike { mnmf: Mnmf { subtract: subtract(self.stages), ..like.mnmf }, ..like })
     }
 }
 

@@ -7,7 +7,7 @@ use manyview_base::linalg::Tiles;
 use manyview_core::method::{MemoryLike, Task};
 use manyview_core::mnmf::Mnmf;
 use manyview_core::preset::Preset;
-use manyview_core::proximity::{Settings, nothing_survives, row_blocks};
+use manyview_core::proximity::{Keep, Settings, nothing_survives, row_blocks};
 use manyview_data::network::View;
 
 /// Returns the settings that MNMF has in the preset `paper`.
@@ -18,13 +18,15 @@ pub(crate) fn of_paper() -> Settings {
 /// Computes `M = log(max(X, 1))` of a view.
 pub(crate) fn of_view(settings: Settings, view: &View, task: &mut Task<'_, '_>) -> Result<Tiles<f32>> {
     let (nodes, pool) = (view.adjacency.rows(), task.pool);
-    let found = row_blocks::<f32>(view, settings, 0..nodes, pool, &mut |done| {
+    let keep = if view.directed { Keep::All } else { Keep::Upper };
+    let found = row_blocks::<f32>(view, settings, 0..nodes, keep, pool, &mut |done| {
         let reported = task.tell("proximity", done as f64 / nodes.max(1) as f64);
         if reported.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    let matrix = pool.run(|| Tiles::from_blocks(nodes, nodes, found.blocks));
+    let largest = found.largest;
+    let matrix = pool.run(|| found.into_tiles(nodes));
     if matrix.entries() == 0 {
-        return Err(nothing_survives(view, settings, found.largest));
+        return Err(nothing_survives(view, settings, largest));
     }
     Ok(matrix)
 }

@@ -1,13 +1,17 @@
 //! The residual of a view: what the previous stages did not explain, and the input of the next stage.
 //!
-//! `R <- max(R - s U V, 0)`. Invariant: a residual never gains an entry, because `U V >= 0`. Its pattern is a subset of
-//! the pattern of the proximity matrix, and entries that become zero are removed.
+//! `R <- max(R - s U V, 0)`, with `(U V + Vᵀ Uᵀ) / 2` instead of `U V` where R stays symmetric. Invariant: a residual never gains
+//! an entry, because `U V >= 0`. Its pattern is a subset of the pattern of the proximity matrix, and entries that become zero are
+//! removed.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use crate::comm::{self, Comm};
 use manyview_base::linalg::kernels::{fit_on_pattern, subtract_and_clip};
 use manyview_base::linalg::sum::add_in_order;
+use manyview_base::linalg::vector::product;
 use manyview_base::linalg::{BLOCK_ROWS, Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 
@@ -24,14 +28,17 @@ pub struct Residual<T> {
     pub first_squared_norm: f64,
     /// Number of entries.
     pub entries: usize,
+    /// The rows of this rank, if the residual stays symmetric.
+    symmetric: Option<Range<usize>>,
 }
 
 impl<T: Real> Residual<T> {
-    /// The residual before the first stage: the matrix itself.
-    pub fn new(tiles: Tiles<T>, pool: &Pool, comm: &dyn Comm) -> Self {
+    /// The residual before the first stage: the matrix itself. With the rows of this rank in `symmetric`, what is subtracted is
+    /// symmetric.
+    pub fn new(tiles: Tiles<T>, symmetric: Option<Range<usize>>, pool: &Pool, comm: &dyn Comm) -> Self {
         let sums = pool.run(|| tiles.sums());
         let mut residual =
-            Residual { tiles, sum: 0.0, squared_norm: 0.0, first_squared_norm: 0.0, entries: 0 };
+            Residual { tiles, sum: 0.0, squared_norm: 0.0, first_squared_norm: 0.0, entries: 0, symmetric };
         residual.measure(sums, comm);
         residual.first_squared_norm = residual.squared_norm;
         residual
@@ -60,18 +67,42 @@ impl<T: Real> Residual<T> {
         self.sum / (nodes * nodes)
     }
 
-    /// Subtracts `scale U V`.
+    /// Subtracts `scale U V`, or half of it and half of its transpose.
     pub fn subtract(&mut self, u: &Dense<T>, v_t: &Dense<T>, scale: f64, pool: &Pool, comm: &dyn Comm) {
+        let symmetric = self.symmetric.as_ref().map(|rows| both_halves(u, v_t, rows.clone(), comm));
+        let (u, v_t) = symmetric.as_ref().map_or((u, v_t), |(u, v_t)| (u, v_t));
         let sums = subtract(&mut self.tiles, u, v_t, scale, pool);
         self.measure(sums, comm);
     }
 
-    /// The scale `s` that minimizes the error of `s U V` on the pattern of R; 0 if `U V` is 0 there.
+    /// The scale `s` that minimizes the error of what [`subtract`](Self::subtract) subtracts, on the pattern of R; 0 if that is 0
+    /// there.
     pub fn best_scale(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &dyn Comm) -> f64 {
+        let symmetric = self.symmetric.as_ref().map(|rows| both_halves(u, v_t, rows.clone(), comm));
+        let (u, v_t) = symmetric.as_ref().map_or((u, v_t), |(u, v_t)| (u, v_t));
         let mut sums = products_on_pattern(&self.tiles, u, v_t, pool);
         comm::all_reduce_sum(comm, &mut sums);
         if sums[1] > 0.0 { sums[0] / sums[1] } else { 0.0 }
     }
+}
+
+/// Factors of `(U V + Vᵀ Uᵀ) / 2`: `[U Vᵀ] / 2` and `[V; Uᵀ]`. `rows` are those of this rank.
+fn both_halves<T: Real>(
+    u: &Dense<T>,
+    v_t: &Dense<T>,
+    rows: Range<usize>,
+    comm: &dyn Comm,
+) -> (Dense<T>, Dense<T>) {
+    let (width, stride, half) = (u.width(), u.stride(), T::from_f64(0.5));
+    let mut all_u = vec![T::ZERO; v_t.rows() * stride];
+    comm::all_gather(comm, u.padded(), &mut all_u);
+    let left = Dense::from_fn(u.rows(), 2 * width, |row, col| {
+        half * if col < width { u.row(row)[col] } else { v_t.row(rows.start + row)[col - width] }
+    });
+    let right = Dense::from_fn(v_t.rows(), 2 * width, |row, col| {
+        if col < width { v_t.row(row)[col] } else { all_u[row * stride + col - width] }
+    });
+    (left, right)
 }
 
 /// `<R, U V>` and `<U V, U V>` over the entries of R; their quotient is the best scale of `U V` on this pattern.
@@ -85,7 +116,14 @@ pub fn products_on_pattern<T: Real>(
     let blocks = matrix.blocks().par_iter().zip(u.padded().par_chunks(BLOCK_ROWS * u.stride()));
     let products: Vec<(f64, f64)> =
         pool.run(|| blocks.map(|(block, u_rows)| fit_on_pattern(block, panel, u_rows, v_t)).collect());
-    [products.iter().map(|product| product.0).sum(), products.iter().map(|product| product.1).sum()]
+    let sums: [f64; 2] =
+        [products.iter().map(|product| product.0).sum(), products.iter().map(|product| product.1).sum()];
+    let Some(diagonal) = matrix.diagonal() else { return sums };
+    let entries = diagonal.iter().enumerate().filter(|&(_, &value)| value > T::ZERO);
+    entries.fold(sums.map(|sum| 2.0 * sum), |[cross, square], (row, value)| {
+        let fitted = product(u.row(row), v_t.row(row)).to_f64();
+        [cross + value.to_f64() * fitted, square + fitted * fitted]
+    })
 }
 
 /// Replaces the matrix by `max(R - scale U V, 0)` and removes zeros. Returns the sum of what is left, and of its squares: a block
@@ -106,13 +144,78 @@ pub fn subtract<T: Real>(
         "U must have the rows of R, and V its columns"
     );
     let (panel, scale) = (matrix.panel(), T::from_f64(scale));
-    pool.run(|| {
+    for (row, value) in matrix.diagonal_mut().into_iter().flatten().enumerate() {
+        let rest = *value - scale * product(u.row(row), v_t.row(row));
+        *value = if rest > T::ZERO { rest } else { T::ZERO };
+    }
+    let sums: Vec<[f64; 2]> = pool.run(|| {
         let u_blocks = u.padded().par_chunks(BLOCK_ROWS * u.stride());
         let blocks = matrix.blocks_mut().par_iter_mut().zip(u_blocks);
         let sums = blocks.map(|(block, u_rows)| {
             subtract_and_clip(block, panel, u_rows, v_t, scale);
             block.sums()
         });
-        add_in_order(&sums.collect::<Vec<_>>())
-    })
+        sums.collect()
+    });
+    matrix.with_other_half(add_in_order(&sums))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comm::Local;
+    use manyview_base::linalg::Csr;
+
+    const NODES: usize = 300;
+
+    /// A symmetric matrix, also with entries on its diagonal.
+    fn value(row: usize, col: usize) -> f64 {
+        let (low, high) = (row.min(col), row.max(col));
+        if (low * 7 + high * 13) % 5 == 0 { 0.2 + ((low * 3 + high) % 11) as f64 } else { 0.0 }
+    }
+
+    fn block(rows: Range<usize>) -> Csr<f64> {
+        let first = rows.start;
+        let entries =
+            rows.clone().flat_map(|row| (0..NODES).map(move |col| (row - first, col, value(row, col))));
+        Csr::from_triplets(rows.len(), NODES, entries.filter(|entry| entry.2 > 0.0).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn half_of_the_residual_is_that_of_the_whole() {
+        let pool = Pool::new(Some(2)).unwrap();
+        let factor =
+            |salt: usize| Dense::from_fn(NODES, 5, |row, col| ((row * 5 + col * 3 + salt) % 7) as f64 / 9.0);
+        let (u, v_t) = (factor(1), factor(4));
+        let firsts = (0..NODES).step_by(BLOCK_ROWS);
+        let upper = firsts.map(|from| block(from..(from + BLOCK_ROWS).min(NODES)).upper_triangle(from));
+        let stored = [Tiles::symmetric(NODES, upper.collect()), Tiles::from_csr(&block(0..NODES))];
+        let [mut half, mut whole] = stored.map(|tiles| Residual::new(tiles, Some(0..NODES), &pool, &Local));
+        let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-12;
+        for _ in 0..2 {
+            let [scale, expected] = [&half, &whole].map(|left| left.best_scale(&u, &v_t, &pool, &Local));
+            assert!(near(scale, expected) && scale > 0.0, "{scale} {expected}");
+            half.subtract(&u, &v_t, 0.4, &pool, &Local);
+            whole.subtract(&u, &v_t, 0.4, &pool, &Local);
+            assert!(near(half.sum, whole.sum) && near(half.squared_norm, whole.squared_norm));
+            assert_eq!(half.entries, whole.entries);
+        }
+        // Against the definition.
+        let fitted =
+            |row: usize, col: usize| -> f64 { u.row(row).iter().zip(v_t.row(col)).map(|(x, y)| x * y).sum() };
+        let (found, mut entries) = (half.tiles.to_csr(), 0);
+        for row in 0..NODES {
+            let (cols, values) = found.row(row);
+            for col in 0..NODES {
+                let expected = value(row, col) - 0.4 * (fitted(row, col) + fitted(col, row));
+                let stored = cols.binary_search(&(col as u32)).map_or(0.0, |at| values[at]);
+                assert!((stored - expected.max(0.0)).abs() < 1e-12, "({row}, {col}): {stored} {expected}");
+            }
+            entries += cols.len();
+        }
+        assert!(
+            entries > NODES && entries < block(0..NODES).entries(),
+            "some entries are left, some are not"
+        );
+    }
 }

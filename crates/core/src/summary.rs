@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::proximity::{self, Settings};
+use crate::proximity::{self, Keep, Settings};
 use manyview_base::error::Result;
 use manyview_base::linalg::{BLOCK_ROWS, Csr};
 use manyview_base::parallel::Pool;
@@ -164,7 +164,9 @@ impl Sums {
             let mut blocks: Vec<Vec<Csr<f32>>> = Vec::with_capacity(views);
             for view in network.views() {
                 let mut tell = |done| watch(done_before + done, nodes * views);
-                blocks.push(proximity::row_blocks(view, settings, rows.clone(), pool, &mut tell)?.blocks);
+                blocks.push(
+                    proximity::row_blocks(view, settings, rows.clone(), Keep::All, pool, &mut tell)?.blocks,
+                );
                 done_before += rows.len();
             }
             let of_block = |index: usize| {

@@ -27,6 +27,7 @@ SETTINGS = (
     "stage_dims",
     "unique_first",
     "layout",
+    "subtract",
     "init",
     "unique_solver",
     "unique_max_iter",
@@ -99,6 +100,11 @@ PARAMETERS = """
 
         - ``even``: the same number of columns for each stage, as in the paper
         - ``code``: a quarter of the columns for consensus stages, rounded down, as in the published code
+    subtract : {"symmetric", "plain"}, default "symmetric"
+        What a stage subtracts from the residuals of undirected views.
+
+        - ``symmetric``: the mean of U V and its transpose, so that half of each matrix is enough and memory halves
+        - ``plain``: U V, as in the paper
     init : {"scaled", "uniform", "svd", "nmf"}, default "scaled"
         How factors are initialized.
 
@@ -154,6 +160,7 @@ class MnmfParameters:
         stage_dims: Sequence[int] | None = None,
         unique_first: bool = False,
         layout: str = "even",
+        subtract: str = "symmetric",
         init: str = "scaled",
         unique_solver: str | None = None,
         unique_max_iter: int | None = None,
@@ -184,6 +191,7 @@ class MnmfParameters:
         self.stage_dims = stage_dims
         self.unique_first = unique_first
         self.layout = layout
+        self.subtract = subtract
         self.init = init
         self.unique_solver = unique_solver
         self.unique_max_iter = unique_max_iter

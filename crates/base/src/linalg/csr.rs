@@ -180,6 +180,22 @@ impl<T: Copy> Csr<T> {
         Csr { cols: self.rows(), indptr, indices, values }
     }
 
+    /// Returns the entries on and above the diagonal of a matrix of which these rows are those from `first` on.
+    pub fn upper_triangle(&self, first: usize) -> Csr<T> {
+        let start = |row: usize| self.row(row).0.partition_point(|&col| (col as usize) < first + row);
+        let starts: Vec<usize> = (0..self.rows()).map(start).collect();
+        let mut indptr = vec![0];
+        let lengths = starts.iter().enumerate().map(|(row, start)| self.row(row).0.len() - start);
+        lengths.for_each(|length| indptr.push(indptr[indptr.len() - 1] + length));
+        let entries = indptr[self.rows()];
+        let (mut indices, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        for (row, &start) in starts.iter().enumerate() {
+            indices.extend_from_slice(&self.row(row).0[start..]);
+            values.extend_from_slice(&self.row(row).1[start..]);
+        }
+        Csr { cols: self.cols, indptr, indices, values }
+    }
+
     /// Returns a matrix with the same pattern and other values.
     ///
     /// # Panics
@@ -218,6 +234,14 @@ mod tests {
         assert_eq!((transposed.rows(), transposed.cols()), (3, 4));
         assert_eq!(transposed.row(2), (&[0u32][..], &[2.0][..]));
         assert_eq!(transposed.transpose(), matrix);
+    }
+
+    #[test]
+    fn upper_triangle_has_the_diagonal() {
+        let upper = Csr::new(3, vec![0, 2, 2, 2, 2], vec![0, 2], vec![1.0, 2.0]);
+        assert_eq!(sample().upper_triangle(0), upper);
+        let beyond = Csr::new(3, vec![0, 1, 1, 1, 1], vec![2], vec![2.0]);
+        assert_eq!(sample().upper_triangle(1), beyond);
     }
 
     #[test]

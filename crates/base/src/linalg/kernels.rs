@@ -84,7 +84,7 @@ fn products_window<M: Real, T: Real, const WIDTH: usize>(
     offset: usize,
     out: &mut [T],
 ) {
-    for (index, v_panel) in v_t.chunks(panel * stride).enumerate() {
+    for (index, v_panel) in v_t.chunks(panel * stride).enumerate().skip(block.first_panel()) {
         for row in 0..block.rows() {
             let (cols, values) = block.run(index, row);
             if cols.is_empty() {
@@ -190,7 +190,7 @@ fn transposed_window<M: Real, T: Real, const WIDTH: usize>(
     out: &mut [T],
 ) {
     let mut u_rows = u.chunks_exact(stride);
-    for block in tiles.blocks() {
+    for block in tiles.blocks_of_panel(index) {
         for row in 0..block.rows() {
             let u_row = u_rows.next().expect("U has a row for each row of R");
             // A copy, which stays in registers: the compiler cannot prove that U and the sums do not overlap.
@@ -277,7 +277,7 @@ fn fit_of_rows<T: Real, const STRIDE: usize>(
 ) -> (f64, f64) {
     let stride = if STRIDE > 0 { STRIDE } else { v_t.stride() };
     let (mut cross, mut square) = (0.0, 0.0);
-    for (index, v_panel) in v_t.padded().chunks(panel * stride).enumerate() {
+    for (index, v_panel) in v_t.padded().chunks(panel * stride).enumerate().skip(block.first_panel()) {
         for row in 0..block.rows() {
             let u_row = &u_rows[row * stride..][..stride];
             let (cols, values) = block.run(index, row);

@@ -19,15 +19,42 @@ pub fn times<M: Real, T: Real>(
     going: &(dyn Fn() -> bool + Sync),
 ) -> Dense<T> {
     let mut product = Dense::zeros(parts[0].rows(), x.width());
+    let rows = rows_together(parts);
     in_slices(x, &mut product, |x, product| {
-        let length = BLOCK_ROWS * product.stride();
-        product.padded_mut().par_chunks_mut(length).enumerate().for_each(|(block, out)| {
+        let length = rows * product.stride();
+        product.padded_mut().par_chunks_mut(length).enumerate().for_each(|(task, out)| {
             if going() {
-                parts.iter().for_each(|part| add_products(&part.blocks()[block], part.panel(), x, out));
+                parts.iter().for_each(|part| add_rows(part, task * rows, x, out));
             }
         });
     });
     product
+}
+
+/// The number of rows of a product that one task computes.
+pub fn rows_together<M: Real>(parts: &[&Tiles<M>]) -> usize {
+    parts.iter().map(|part| part.rows_together()).max().unwrap_or(BLOCK_ROWS)
+}
+
+/// Adds rows of `A X` to `out`, as many as it has, from row `first` on: a multiple of [`Tiles::rows_together`].
+///
+/// Of a symmetric matrix `T + D + Tᵀ`, the rows of T are gathered and the columns of T scattered, so that all threads read
+/// all of T, and none writes where another one does.
+pub fn add_rows<M: Real, T: Real>(part: &Tiles<M>, first: usize, x: &Dense<T>, out: &mut [T]) {
+    let stride = x.stride();
+    let blocks = &part.blocks()[first / BLOCK_ROWS..];
+    for (block, out) in blocks.iter().zip(out.chunks_mut(BLOCK_ROWS * stride)) {
+        add_products(block, part.panel(), x, out);
+    }
+    let Some(diagonal) = part.diagonal() else { return };
+    for (index, out) in out.chunks_mut(part.panel() * stride).enumerate() {
+        add_transposed_products(part, first / part.panel() + index, x, out);
+    }
+    let x_rows = x.padded()[first * stride..].chunks(stride);
+    for ((out, x), &value) in out.chunks_mut(stride).zip(x_rows).zip(&diagonal[first..]) {
+        let value = T::from_f64(value.to_f64());
+        out.iter_mut().zip(x).for_each(|(out, &x)| *out += value * x);
+    }
 }
 
 /// Writes `(A_1 + A_2 + ...)ᵀ X` to `product`. Each task owns a range of columns of A, so that the order of additions
@@ -44,6 +71,10 @@ pub fn transposed_times<M: Real, T: Real>(
         product.padded_mut().par_chunks_mut(columns * stride).enumerate().for_each(|(task, out)| {
             out.fill(T::ZERO);
             for part in parts.iter().filter(|_| going()) {
+                if part.diagonal().is_some() {
+                    add_rows(part, task * columns, x, out);
+                    continue;
+                }
                 let first = task * (columns / part.panel());
                 for (index, out) in out.chunks_mut(part.panel() * stride).enumerate() {
                     add_transposed_products(part, first + index, x, out);
@@ -74,6 +105,28 @@ fn in_slices<T: Real>(x: &Dense<T>, product: &mut Dense<T>, multiply: impl Fn(&D
 mod tests {
     use super::*;
     use crate::linalg::Csr;
+    use crate::linalg::tiles::{random_symmetric, symmetric};
+
+    #[test]
+    fn half_of_a_symmetric_matrix_gives_the_products_of_the_whole() {
+        for (nodes, density) in [(1, 1.0), (300, 0.2), (900, 0.004)] {
+            let matrix = random_symmetric(nodes, density, 4);
+            let (whole, half) = (Tiles::from_csr(&matrix), symmetric(&matrix));
+            for width in [1, 5, 40] {
+                let x = Dense::from_fn(nodes, width, |row, col| ((row * 7 + col * 3) % 11) as f64 - 4.5);
+                let expected = times(&[&whole, &whole], &x, &|| true);
+                let mut transposed = Dense::zeros(nodes, width);
+                transposed_times(&[&half, &whole], &x, &mut transposed, &|| true);
+                for found in [times(&[&half, &whole], &x, &|| true), transposed] {
+                    let mut pairs = found.padded().iter().zip(expected.padded());
+                    assert!(
+                        pairs.all(|(found, expected)| (found - expected).abs() < 1e-10),
+                        "{nodes} {width}"
+                    );
+                }
+            }
+        }
+    }
 
     /// Compares wide factors, which are sliced, with single columns.
     #[test]

@@ -54,8 +54,7 @@ pub(super) struct Terms {
 impl<'a, T: Real> Target<'a, T> {
     /// Returns the matrix, scaled so that its entries sum to `total`.
     pub(super) fn new(matrix: &'a Tiles<T>, total: f64) -> Self {
-        let sums: Vec<[f64; 2]> = matrix.blocks().par_iter().map(|block| block.sums()).collect();
-        let [sum, squares] = sums.iter().fold([0.0; 2], |[a, b], [x, y]| [a + x, b + y]);
+        let [sum, squares] = matrix.sums();
         let scale = total / sum;
         Target { matrix, scale, squared_norm: scale * scale * squares }
     }

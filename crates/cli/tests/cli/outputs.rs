@@ -84,7 +84,7 @@ fn stages_in_run_json_cover_all_columns() {
     let place = Place::with_views();
     for consensus in ["shared", "pooled"] {
         let line =
-            format!("embed calls.tsv mails.tsv --consensus {consensus} --negative 0.2 --dim 19 --stages 4");
+            format!("embed calls.tsv mails.tsv --consensus {consensus} --negative 0.2 --dim 17 --stages 4");
         place.done(&format!("{line} -q --force -o result"));
         let run = place.json("result/run.json");
         let stages = run["stages"].as_array().unwrap();
@@ -117,7 +117,7 @@ fn stages_in_run_json_cover_all_columns() {
                 assert!((0.0..=1.0).contains(&left.as_f64().unwrap()));
             }
         }
-        assert_eq!((next, stages[0]["stage"].as_u64(), stages.len()), (19, Some(1), 1 + 3 * 2));
+        assert_eq!((next, stages[0]["stage"].as_u64(), stages.len()), (17, Some(1), 1 + 3 * 2));
     }
 }
 

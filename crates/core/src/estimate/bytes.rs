@@ -2,9 +2,9 @@
 
 use crate::mnmf::{Consensus, Init, Mnmf, Plan, Stage};
 use crate::nmf::{Solver, sampled_share};
-use crate::proximity::{TOGETHER, goes_out};
+use crate::proximity::{Keep, TOGETHER, goes_out};
 use manyview_base::linalg::gram::CHUNK_ROWS;
-use manyview_base::linalg::{BLOCK_ROWS, Dense, tile_bytes};
+use manyview_base::linalg::{BLOCK_ROWS, Dense, symmetric_panel_width, tile_bytes};
 use manyview_data::embedding::Kind;
 use manyview_data::network::{Network, View};
 
@@ -62,23 +62,30 @@ impl Memory {
         let adjacency: f64 = network.views().iter().map(|view| csr_bytes(view, 8.0)).sum();
         let kept = PROCESS + workers * THREAD + ids + adjacency;
 
-        let (mut proximity, mut tiles, mut largest) = (kept, 0.0, 0.0f64);
+        let symmetric = config.keep(network.views()) == Keep::Upper;
+        let (mut proximity, mut tiles) = (kept, 0.0);
         for (view, &Matrix { entries, number_bytes }) in network.views().iter().zip(matrices) {
             let number = number_bytes as f64;
-            let rows = 8.0 * entries + 8.0 * nodes;
-            let in_tiles = tile_bytes(network.nodes().len(), network.nodes().len(), entries as usize) as f64;
+            let rows = 8.0 * if symmetric { entries / 2.0 } else { entries } + 8.0 * nodes;
+            let in_tiles = tile_bytes(network.nodes().len(), entries as usize, symmetric) as f64;
             let walking = walk_bytes(view, number) + workers * scratch_bytes(nodes, entries, number) + rows;
             // Rows are freed block by block while they are converted to tiles.
             let cutting = rows.max(in_tiles) + workers * GROWING * block_bytes(nodes, entries);
             proximity = proximity.max(kept + tiles + walking.max(cutting));
             tiles += in_tiles;
-            largest = largest.max(in_tiles);
         }
+        let entries = |matrix: &Matrix| matrix.entries;
+        let (all, largest) =
+            (matrices.iter().map(entries).sum(), matrices.iter().map(entries).fold(0.0, f64::max));
         let views = network.views().len();
+        let panel = |matrix: &Matrix| symmetric_panel_width(nodes as usize, matrix.entries as usize);
+        let panels = matrices.iter().map(panel);
+        let rows_together =
+            if symmetric { panels.max().unwrap_or(0).min(nodes as usize) } else { BLOCK_ROWS };
         let of_stage = |stage: &Stage| {
-            let factorized = if stage.kind == Kind::Consensus { tiles } else { largest };
-            factor_bytes(config, stage, nodes, views, workers)
-                + sample_bytes(config, stage, nodes, factorized)
+            let factorized = if stage.kind == Kind::Consensus { all } else { largest };
+            factor_bytes(config, stage, nodes, views, rows_together, workers)
+                + sample_bytes(config, stage, nodes, factorized, symmetric)
         };
         let factors = plan.stages.iter().map(of_stage).fold(0.0, f64::max);
         let embedding = 4.0 * nodes * plan.dim as f64 + ids;
@@ -120,7 +127,14 @@ fn block_bytes(nodes: f64, entries: f64) -> f64 {
 
 /// U, every V and the numerators, what threads hold of them, and the Gram matrices; the buffer in which U is gathered is
 /// allocated after the numerators are freed.
-fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers: f64) -> f64 {
+fn factor_bytes(
+    config: &Mnmf,
+    stage: &Stage,
+    nodes: f64,
+    views: usize,
+    rows_together: usize,
+    workers: f64,
+) -> f64 {
     let pooled = config.consensus == Consensus::Pooled && views > 1;
     let targets = match stage.kind {
         Kind::Consensus if !pooled => views,
@@ -138,7 +152,7 @@ fn factor_bytes(config: &Mnmf, stage: &Stage, nodes: f64, views: usize, workers:
     let copies = if solver == Solver::Accelerated { 4 + 2 * targets } else { 2 + targets };
     let factors = number * nodes * width * (copies + starts) as f64;
     // Two blocks of rows of products, and three times sixteen rows to update.
-    let updating = workers * updated * width * (2 * BLOCK_ROWS + 48) as f64;
+    let updating = workers * updated * width * (2 * rows_together + 48) as f64;
     (factors + updating + gram_bytes(nodes, width, targets as f64))
         .max(sums)
         .max(singular_bytes(config, nodes, width))
@@ -157,10 +171,12 @@ fn solver(config: &Mnmf, stage: &Stage) -> Solver {
     }
 }
 
-/// The sample of rows on which a stage starts, of matrices of `tiles` bytes.
-fn sample_bytes(config: &Mnmf, stage: &Stage, nodes: f64, tiles: f64) -> f64 {
+/// The sample of rows on which a stage starts, of matrices with so many entries. Rows of symmetric matrices are put together
+/// from rows and columns.
+fn sample_bytes(config: &Mnmf, stage: &Stage, nodes: f64, entries: f64, symmetric: bool) -> f64 {
     let share = sampled_share(nodes as usize, stage.columns.len()).unwrap_or(0.0);
-    if solver(config, stage) == Solver::Accelerated { share * tiles } else { 0.0 }
+    let of_entry = if symmetric { 6.0 + GROWING * 4.0 } else { 6.0 };
+    if solver(config, stage) == Solver::Accelerated { share * of_entry * entries } else { 0.0 }
 }
 
 /// The Gram matrices, which are quadratic in the width of a stage: those of U and every V in f64, two in f32 for the updates,

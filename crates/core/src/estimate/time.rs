@@ -10,7 +10,7 @@ use crate::method::{Observer, Progress};
 use crate::mnmf::Mnmf;
 use crate::nmf::{self, Settings, StartMeans, Target, random_start};
 use crate::nmf::{Solver, StopRule};
-use crate::proximity;
+use crate::proximity::{self, Keep};
 use manyview_base::error::Result;
 use manyview_base::linalg::{BLOCK_ROWS, Tiles};
 use manyview_base::parallel::Pool;
@@ -138,7 +138,7 @@ fn some_rows(
             observer(&Progress::Working { doing: "estimate", view: Some(&view.name), done })
         };
         let rows = first..first + length;
-        let found = proximity::row_blocks(view, config.proximity, rows, pool, &mut watch)?;
+        let found = proximity::row_blocks(view, config.proximity, rows, Keep::All, pool, &mut watch)?;
         let some = found.blocks[..found.blocks.len().div_ceil(2)].to_vec();
         let in_tiles = |rows, blocks| pool.run(|| Tiles::from_blocks(rows, nodes, blocks));
         half.push(in_tiles(some.iter().map(|block| block.rows()).sum(), some));

@@ -38,6 +38,15 @@ named! {
 }
 
 named! {
+    /// What a stage subtracts from the residual of an undirected view. From that of a directed one, it subtracts `U V`.
+    pub enum Subtract {
+        /// `(U V + Vᵀ Uᵀ) / 2`. One process stores half of each matrix then, if all views are undirected.
+        Symmetric = "symmetric", "the mean of U V and its transpose, so that half of each matrix is enough and memory halves";
+        Plain = "plain", "U V, as in the paper";
+    }
+}
+
+named! {
     /// How factors are initialized.
     pub enum Init {
         Scaled = "scaled", "random, scaled so that the initial product has the mean of the data";

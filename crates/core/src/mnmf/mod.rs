@@ -3,7 +3,7 @@
 mod choices;
 mod plan;
 
-pub use choices::{ColumnLayout, Consensus, Init, Normalize, Scale, Share};
+pub use choices::{ColumnLayout, Consensus, Init, Normalize, Scale, Share, Subtract};
 pub use plan::{Plan, Split, Stage, largest_remainder};
 
 use manyview_base::error::{Error, Result};
@@ -13,7 +13,8 @@ use manyview_base::settings::Settings;
 
 use crate::nmf::{Solver, StopRule};
 use crate::preset::{Preset, largest_dim};
-use crate::proximity;
+use crate::proximity::{self, Keep};
+use manyview_data::network::View;
 
 settings! {
     /// Settings of MNMF: `Mnmf { dim: 128, ..Mnmf::default() }`.
@@ -48,6 +49,8 @@ settings! {
         unique_first: bool = false => rare();
         /// How the columns are divided among the stages.
         layout: ColumnLayout = ColumnLayout::Even => rare();
+        /// What a stage subtracts from the residuals of undirected views.
+        subtract: Subtract = Subtract::Symmetric => rare();
         /// How factors are initialized.
         init: Init = Init::Scaled => rare();
         /// The solver of unique stages.
@@ -77,6 +80,7 @@ impl Mnmf {
                 solver: Solver::Mu,
                 init: Init::Uniform,
                 scale: Scale::Raw,
+                subtract: Subtract::Plain,
                 proximity: proximity::Settings { negative: 5.0, ..proximity },
                 ..Mnmf::default()
             },
@@ -97,6 +101,7 @@ impl Mnmf {
                 init: Init::Nmf,
                 epsilon: 1e-10,
                 scale: Scale::Raw,
+                subtract: Subtract::Plain,
                 proximity: proximity::Settings {
                     window: 1,
                     isolated: proximity::Isolated::Loop,
@@ -178,6 +183,17 @@ impl Mnmf {
     /// The tolerance of stages with this solver.
     pub fn tol(&self, solver: Solver) -> f64 {
         self.tol.unwrap_or(solver.default_tol())
+    }
+
+    /// Whether the residual of a view stays symmetric.
+    pub(crate) fn is_symmetric(&self, view: &View) -> bool {
+        self.subtract == Subtract::Symmetric && !view.directed
+    }
+
+    /// The entries of the proximity matrices that one process keeps. Sums of matrices are only computed where all are stored
+    /// in the same way.
+    pub(crate) fn keep(&self, views: &[View]) -> Keep {
+        if views.iter().all(|view| self.is_symmetric(view)) { Keep::Upper } else { Keep::All }
     }
 
     /// The solver of unique stages.

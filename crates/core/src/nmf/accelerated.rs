@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use super::problem::{Problem, block_numerators, norms, rounded, weighted_gram};
+use super::problem::{Problem, norms, numerators_of_rows, rounded, weighted_gram};
 use super::sample;
 use super::stop::{Convergence, Rise};
 use super::update::{Rule, update_rows};
@@ -25,7 +25,7 @@ use super::weights::{log_objective, view_weights};
 use super::{Factors, Iteration, Start, Target};
 use crate::comm;
 use manyview_base::error::{Error, Result};
-use manyview_base::linalg::gram::gram;
+use manyview_base::linalg::gram::{gram, inner};
 use manyview_base::linalg::{BLOCK_ROWS, Dense, Real};
 
 /// Sweeps of each factor per product. Three and four were no better on mfeat and mixed on worm_ppi (one seed).
@@ -144,31 +144,37 @@ impl<T: Real> Descent<T> {
     }
 
     /// Computes `u_next` and the new V in `v_next`; returns the Gram matrix of the one, and the errors.
+    ///
+    /// Work is handed to the pool as seldom as possible: each time takes as long as a product of a small network.
     fn try_step(&mut self, problem: &Problem<'_, T>, beta: f64) -> (Vec<f64>, Vec<f64>) {
         let (targets, pool) = (problem.targets, problem.pool);
+        let rows = problem.rows_together();
         let shares = problem.view_shares(&self.weights);
         let gram_sum = weighted_gram::<T>(&self.gram_next, &shares);
-        pool.run(|| self.update_u(targets, &shares, &gram_sum, T::from_f64(beta)));
+        let mut gram_u = pool.run(|| {
+            self.update_u(targets, rows, &shares, &gram_sum, T::from_f64(beta));
+            gram(&self.u_next)
+        });
         self.u_sweeps = SWEEPS;
-        let mut gram_u = pool.run(|| gram(&self.u_next));
         comm::all_reduce_sum(problem.comm, &mut gram_u);
         let gram_t: Vec<T> = rounded(&gram_u);
         let mut errors = Vec::with_capacity(targets.len());
         for (k, v_t) in self.v_next.iter_mut().enumerate() {
             problem.transposed_numerators(k, &self.u_next, &mut self.numerators);
-            self.gram_next[k] = pool.run(|| {
+            let cross;
+            (self.gram_next[k], cross) = pool.run(|| {
                 update_v(v_t, &self.numerators, &gram_t);
-                gram(v_t)
+                (gram(v_t), inner(v_t.padded(), self.numerators.padded()))
             });
-            errors.push(problem.error(k, v_t, &self.numerators, &gram_u, &self.gram_next[k]));
+            errors.push(problem.error(k, cross, &gram_u, &self.gram_next[k]));
         }
         (gram_u, errors)
     }
 
-    /// Updates U in blocks of rows, each as soon as its products are known.
-    fn update_u(&mut self, targets: &[Target<'_, T>], shares: &[f64], gram_sum: &[T], beta: T) {
+    /// Updates U, so many rows at a time, as soon as their products are known.
+    fn update_u(&mut self, targets: &[Target<'_, T>], rows: usize, shares: &[f64], gram_sum: &[T], beta: T) {
         let stride = self.u.stride();
-        let block_len = BLOCK_ROWS * stride;
+        let block_len = rows * stride;
         let rule = Rule::Descend { sweeps: self.u_sweeps };
         let v_t = &self.v_next;
         let scratch = || (vec![T::ZERO; block_len], vec![T::ZERO; block_len]);
@@ -177,7 +183,7 @@ impl<T: Real> Descent<T> {
         let blocks = self.u.padded().par_chunks(block_len).zip(next).zip(plain);
         blocks.enumerate().for_each_init(scratch, |(sum, products), (block, ((u, next), plain))| {
             let (sum, products) = (&mut sum[..u.len()], &mut products[..u.len()]);
-            block_numerators(targets, block, v_t, shares, sum, products);
+            numerators_of_rows(targets, block * rows, v_t, shares, sum, products);
             next.copy_from_slice(u);
             update_rows(rule, next, sum, stride, gram_sum);
             extrapolate(next, plain, beta);
@@ -195,12 +201,15 @@ impl<T: Real> Descent<T> {
         let beta = T::from_f64(self.momentum.now());
         self.momentum.accepted();
         std::mem::swap(&mut self.gram_v, &mut self.gram_next);
-        for (next, v_t) in self.v_next.iter_mut().zip(&mut self.v_t) {
-            let chunk = BLOCK_ROWS * next.stride();
-            let rows = next.padded_mut().par_chunks_mut(chunk).zip(v_t.padded_mut().par_chunks_mut(chunk));
-            problem.pool.run(|| rows.for_each(|(next, v_t)| extrapolate(next, v_t, beta)));
-        }
-        self.gram_next = problem.pool.run(|| self.v_next.iter().map(gram).collect());
+        self.gram_next = problem.pool.run(|| {
+            for (next, v_t) in self.v_next.iter_mut().zip(&mut self.v_t) {
+                let chunk = BLOCK_ROWS * next.stride();
+                let rows =
+                    next.padded_mut().par_chunks_mut(chunk).zip(v_t.padded_mut().par_chunks_mut(chunk));
+                rows.for_each(|(next, v_t)| extrapolate(next, v_t, beta));
+            }
+            self.v_next.iter().map(gram).collect()
+        });
     }
 
     /// Discards an iteration.

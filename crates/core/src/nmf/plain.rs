@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use super::problem::{Problem, block_numerators, norms, rounded, weighted_gram};
+use super::problem::{Problem, norms, numerators_of_rows, rounded, weighted_gram};
 use super::stop::{Convergence, Rise};
 use super::update::{Rule, update_rows};
 use super::weights::log_objective;
 use super::{Factors, Iteration, Start, Target, view_weights};
 use crate::comm;
 use manyview_base::error::{Error, Result};
-use manyview_base::linalg::gram::gram;
+use manyview_base::linalg::gram::{gram, inner};
 use manyview_base::linalg::{BLOCK_ROWS, Dense, Real};
 
 /// The iterations, with matrices of type `M` and factors of type `T`.
@@ -31,23 +31,26 @@ pub(super) fn iterate<M: Real, T: Real>(
     let mut objective = Vec::new();
     let (mut convergence, mut converged) = (Convergence::new(settings), false);
     let mut rise = Rise::new(settings);
-    let norms_in_units = problem.norms_in_units();
+    let (norms_in_units, rows) = (problem.norms_in_units(), problem.rows_together());
 
     for iteration in 1..=settings.max_iter {
         let shares = problem.view_shares(&weights);
         let gram_sum = weighted_gram::<T>(&gram_v, &shares);
-        pool.run(|| update_u(targets, &v_t, &shares, rule, &mut u, &gram_sum));
-        gram_u = pool.run(|| gram(&u));
+        gram_u = pool.run(|| {
+            update_u(targets, rows, &v_t, &shares, rule, &mut u, &gram_sum);
+            gram(&u)
+        });
         comm::all_reduce_sum(comm, &mut gram_u);
 
         let gram_t: Vec<T> = rounded(&gram_u);
         for k in 0..targets.len() {
             problem.transposed_numerators(k, &u, &mut numerators);
-            gram_v[k] = pool.run(|| {
+            let cross;
+            (gram_v[k], cross) = pool.run(|| {
                 update_v(rule, &mut v_t[k], &numerators, &gram_t);
-                gram(&v_t[k])
+                (gram(&v_t[k]), inner(v_t[k].padded(), numerators.padded()))
             });
-            errors[k] = problem.error(k, &v_t[k], &numerators, &gram_u, &gram_v[k]);
+            errors[k] = problem.error(k, cross, &gram_u, &gram_v[k]);
         }
 
         let measured = problem.measured(&errors);
@@ -73,9 +76,10 @@ pub(super) fn iterate<M: Real, T: Real>(
     Ok(Factors { u, v_t, weights, errors, objective, converged, u_norms, v_norms })
 }
 
-/// Updates U in blocks of rows: products with every view, weighted and summed, followed by the update.
+/// Updates U, so many rows at a time: products with every view, weighted and summed, followed by the update.
 fn update_u<M: Real, T: Real>(
     targets: &[Target<'_, M>],
+    rows: usize,
     v_t: &[Dense<T>],
     shares: &[f64],
     rule: Rule,
@@ -83,13 +87,13 @@ fn update_u<M: Real, T: Real>(
     gram_sum: &[T],
 ) {
     let stride = u.stride();
-    let block_len = BLOCK_ROWS * stride;
+    let block_len = rows * stride;
     let scratch = || (vec![T::ZERO; block_len], vec![T::ZERO; block_len]);
     u.padded_mut().par_chunks_mut(block_len).enumerate().for_each_init(
         scratch,
         |(sum, products), (block, u_rows)| {
             let (sum, products) = (&mut sum[..u_rows.len()], &mut products[..u_rows.len()]);
-            block_numerators(targets, block, v_t, shares, sum, products);
+            numerators_of_rows(targets, block * rows, v_t, shares, sum, products);
             update_rows(rule, u_rows, sum, stride, gram_sum);
         },
     );

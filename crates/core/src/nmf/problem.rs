@@ -1,8 +1,7 @@
 //! What the solvers have in common: how the views enter the update of U, and how their errors are measured.
 
-use manyview_base::linalg::gram::{add, inner};
-use manyview_base::linalg::kernels::add_products;
-use manyview_base::linalg::products::transposed_times;
+use manyview_base::linalg::gram::add;
+use manyview_base::linalg::products::{add_rows, rows_together, transposed_times};
 use manyview_base::linalg::{Dense, Real};
 use manyview_base::parallel::Pool;
 
@@ -37,22 +36,21 @@ impl<M: Real> Problem<'_, M> {
         shares.iter().map(|share| share / largest).collect()
     }
 
+    /// The number of rows of U that one task updates.
+    pub(super) fn rows_together(&self) -> usize {
+        let parts: Vec<_> = self.targets.iter().flat_map(|target| target.parts.iter().copied()).collect();
+        // Not more than there are: each thread allocates them.
+        rows_together(&parts).min(parts[0].rows().max(1))
+    }
+
     /// `R_kᵀ U` over all ranks, the numerators of V_k.
     pub(super) fn transposed_numerators<T: Real>(&self, k: usize, u: &Dense<T>, numerators: &mut Dense<T>) {
         self.pool.run(|| transposed_times(&self.targets[k].parts, u, numerators, &|| true));
         comm::all_reduce_sum(self.comm, numerators.padded_mut());
     }
 
-    /// `||R_k - U V_k||^2`, given the numerators of V_k with this U and both Gram matrices.
-    pub(super) fn error<T: Real>(
-        &self,
-        k: usize,
-        v_t: &Dense<T>,
-        numerators: &Dense<T>,
-        gram_u: &[f64],
-        gram_v: &[f64],
-    ) -> f64 {
-        let cross = self.pool.run(|| inner(v_t.padded(), numerators.padded()));
+    /// `||R_k - U V_k||^2`, given `<R_k, U V_k>`, the inner product of V_k and its numerators, and both Gram matrices.
+    pub(super) fn error(&self, k: usize, cross: f64, gram_u: &[f64], gram_v: &[f64]) -> f64 {
         let fitted: f64 = gram_u.iter().zip(gram_v).map(|(x, y)| x * y).sum();
         // Near an exact fit the terms cancel, and rounding may make the difference negative.
         (self.targets[k].squared_norm - 2.0 * cross + fitted).max(0.0)
@@ -85,10 +83,10 @@ impl<M: Real> Problem<'_, M> {
     }
 }
 
-/// The rows of one block of `sum_k share_k R_k V_kᵀ`, in `sum`. `products` is scratch of the same length.
-pub(super) fn block_numerators<M: Real, T: Real>(
+/// Rows of `sum_k share_k R_k V_kᵀ`, in `sum`, from row `first` on. `products` is scratch of the same length.
+pub(super) fn numerators_of_rows<M: Real, T: Real>(
     targets: &[Target<'_, M>],
-    block: usize,
+    first: usize,
     v_t: &[Dense<T>],
     shares: &[f64],
     sum: &mut [T],
@@ -101,7 +99,7 @@ pub(super) fn block_numerators<M: Real, T: Real>(
         }
         products.fill(T::ZERO);
         for part in &target.parts {
-            add_products(&part.blocks()[block], part.panel(), v_t, products);
+            add_rows(part, first, v_t, products);
         }
         let share = T::from_f64(share);
         for (sum, &product) in sum.iter_mut().zip(products.iter()) {

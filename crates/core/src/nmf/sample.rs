@@ -103,5 +103,6 @@ fn descend<T: Real>(problem: &Problem<'_, T>, descent: &mut Descent<T>) {
 fn filled_rows<T: Real>(problem: &Problem<'_, T>) -> Vec<usize> {
     let parts: Vec<&Tiles<T>> =
         problem.targets.iter().flat_map(|target| target.parts.iter().copied()).collect();
-    (0..parts[0].rows()).filter(|&row| parts.iter().any(|part| part.has_entries(row))).collect()
+    let filled: Vec<Vec<bool>> = problem.pool.run(|| parts.iter().map(|part| part.filled_rows()).collect());
+    (0..parts[0].rows()).filter(|&row| filled.iter().any(|filled| filled[row])).collect()
 }

@@ -23,7 +23,7 @@ use std::time::Instant;
 
 use degrees::{Degrees, Precision};
 use manyview_base::error::{Error, Result};
-use manyview_base::linalg::{BLOCK_ROWS, Csr, Real};
+use manyview_base::linalg::{BLOCK_ROWS, Csr, Real, Tiles};
 use manyview_base::message::{option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_data::network::View;
@@ -51,12 +51,21 @@ pub fn proximity_watched<T: Real>(
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Csr<T>> {
     let nodes = view.adjacency.rows();
-    let found = row_blocks(view, settings, 0..nodes, pool, watch)?;
+    let found = row_blocks(view, settings, 0..nodes, Keep::All, pool, watch)?;
     let matrix = Csr::stack(nodes, found.blocks);
     if matrix.entries() == 0 {
         return Err(nothing_survives(view, settings, found.largest));
     }
     Ok(matrix)
+}
+
+/// The entries of the rows that are kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Keep {
+    /// All entries.
+    All,
+    /// Those on and above the diagonal: the matrix of an undirected view is symmetric.
+    Upper,
 }
 
 /// Some rows of a proximity matrix, in blocks of [`BLOCK_ROWS`].
@@ -65,9 +74,10 @@ pub struct Rows<T> {
     pub blocks: Vec<Csr<T>>,
     /// The largest value of `b X`; pairs remain while `b` is below it.
     pub largest: f64,
+    keep: Keep,
 }
 
-/// Computes the given rows.
+/// Computes the given rows: all of them, if only the entries above the diagonal are kept.
 ///
 /// # Errors
 /// `Error::Network` or `Error::Config` when numbers would be beyond those of f64; `Error::Interrupted` if `watch` breaks.
@@ -75,6 +85,7 @@ pub fn row_blocks<T: Real>(
     view: &View,
     settings: Settings,
     rows: Range<usize>,
+    keep: Keep,
     pool: &Pool,
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Rows<T>> {
@@ -83,15 +94,15 @@ pub fn row_blocks<T: Real>(
     let found = match degrees.precision(view, settings)? {
         Precision::Usual => {
             let walk = pool.run(|| Walk::<T>::new(view, &degrees, settings));
-            blocks_of(view, &walk, &twins, pool, watch)
+            blocks_of(view, &walk, &twins, keep, pool, watch)
         }
         Precision::Double => {
             let walk = pool.run(|| Walk::<f64>::new(view, &degrees, settings));
-            blocks_of(view, &walk, &twins, pool, watch)
+            blocks_of(view, &walk, &twins, keep, pool, watch)
         }
     };
     let (blocks, largest): (Vec<_>, Vec<f64>) = found.ok_or(Error::Interrupted)?.into_iter().unzip();
-    Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max) })
+    Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max), keep })
 }
 
 /// The rows of a walk, and the largest value of each block; `None` if canceled.
@@ -99,6 +110,7 @@ fn blocks_of<W: Real, T: Real>(
     view: &View,
     walk: &Walk<'_, W>,
     twins: &Twins,
+    keep: Keep,
     pool: &Pool,
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Option<Vec<(Csr<T>, f64)>> {
@@ -106,7 +118,7 @@ fn blocks_of<W: Real, T: Real>(
     let originals = twins.originals();
     let groups: Vec<&[usize]> = originals.chunks(TOGETHER).collect();
     let original = |scratch: &mut Scratch<W>, index: usize, canceled: &AtomicBool| {
-        walk.block::<T>(groups[index], scratch, canceled)
+        walk.block::<T>(groups[index], 0, scratch, canceled)
     };
     let originals = match groups.len() {
         0 => Vec::new(),
@@ -114,10 +126,13 @@ fn blocks_of<W: Real, T: Real>(
     };
     let task = |scratch: &mut Scratch<W>, index: usize, canceled: &AtomicBool| {
         let computed = twins.computed(&view.adjacency, index);
-        let (found, mut largest) = walk.block(&computed, scratch, canceled)?;
         let rows = twins.block(index);
+        let first = rows.start;
+        let first_col = if keep == Keep::Upper { first } else { 0 };
+        let (found, mut largest) = walk.block(&computed, first_col, scratch, canceled)?;
+        let kept = |block: Csr<T>| if keep == Keep::Upper { block.upper_triangle(first) } else { block };
         if computed.len() == rows.len() {
-            return Some((found, largest));
+            return Some((kept(found), largest));
         }
         let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut next = 0..computed.len();
@@ -140,10 +155,21 @@ fn blocks_of<W: Real, T: Real>(
         }
         indices.shrink_to_fit();
         values.shrink_to_fit();
-        Some((Csr::new(walk.nodes(), indptr, indices, values), largest))
+        Some((kept(Csr::new(walk.nodes(), indptr, indices, values)), largest))
     };
     let rows = twins.rows();
     pool.map_watched(twins.blocks(), scratch, task, &mut |done| watch((done * BLOCK_ROWS).min(rows.len())))
+}
+
+impl<T: Real> Rows<T> {
+    /// Converts the rows to tiles, on the threads of the current pool.
+    pub fn into_tiles(self, nodes: usize) -> Tiles<T> {
+        let rows = self.blocks.iter().map(Csr::rows).sum();
+        match self.keep {
+            Keep::All => Tiles::from_blocks(rows, nodes, self.blocks),
+            Keep::Upper => Tiles::symmetric(rows, self.blocks),
+        }
+    }
 }
 
 /// The number of groups of [`TOGETHER`] rows that are computed for the matrix of a view: fewer than it has, if many rows
@@ -208,7 +234,7 @@ fn sample_of<W: Real>(
         let began = Instant::now();
         let mut ends = Vec::new();
         scratch.clear();
-        walk.group(groups[index].iter().copied(), scratch, canceled, &mut |end| ends.push(end))?;
+        walk.group(groups[index].iter().copied(), 0, scratch, canceled, &mut |end| ends.push(end))?;
         let mut from = 0;
         let count = |to| count_by_value(&scratch.values[std::mem::replace(&mut from, to)..to]);
         let counts: Vec<_> = ends.into_iter().map(count).collect();
@@ -472,14 +498,42 @@ mod tests {
     fn without_twins(view: &View, settings: Settings, rows: &[usize]) -> (Csr<f32>, f64) {
         let degrees = Degrees::of(view);
         let walk = Walk::<f32>::new(view, &degrees, settings);
-        walk.block(rows, &mut Scratch::new(walk.nodes()), &AtomicBool::new(false)).unwrap()
+        walk.block(rows, 0, &mut Scratch::new(walk.nodes()), &AtomicBool::new(false)).unwrap()
     }
 
     fn rows_of(view: &View, settings: Settings, rows: Range<usize>) -> (Csr<f32>, f64) {
+        kept_rows(view, settings, rows, Keep::All)
+    }
+
+    fn kept_rows(view: &View, settings: Settings, rows: Range<usize>, keep: Keep) -> (Csr<f32>, f64) {
         let pool = Pool::new(Some(2)).unwrap();
-        let found = row_blocks::<f32>(view, settings, rows, &pool, &mut |_| ControlFlow::Continue(()));
+        let found = row_blocks::<f32>(view, settings, rows, keep, &pool, &mut |_| ControlFlow::Continue(()));
         let found = found.unwrap();
         (Csr::stack(view.adjacency.rows(), found.blocks), found.largest)
+    }
+
+    /// Dense and sparse views, with one weight and with many, with twins, and with nodes that have no edges.
+    #[test]
+    fn the_upper_triangle_has_the_bits_of_the_whole() {
+        let nodes = 3 * BLOCK_ROWS + 9;
+        let random = |density: f64, weighted: bool| -> Vec<(usize, usize, f64)> {
+            let pattern = Csr::<f64>::random(nodes, nodes, density, 8);
+            let arcs =
+                (0..nodes).flat_map(|row| pattern.row(row).0.iter().map(move |&col| (row, col as usize)));
+            let weight = |row: usize| if weighted { 0.5 + (row % 9) as f64 } else { 2.0 };
+            arcs.filter(|(row, col)| row < col).map(|(row, col)| (row, col, weight(row))).collect()
+        };
+        let stars = (2..nodes).map(|leaf| (leaf % 2, leaf, 1.0)).collect();
+        for edges in [random(0.01, true), random(0.3, true), random(0.01, false), random(0.3, false), stars] {
+            let view = view(nodes + 3, &edges, false);
+            for window in [1, 2, 5] {
+                let settings = Settings { isolated: Isolated::Loop, ..settings(window, 1.0) };
+                let [(whole, _), (upper, _)] =
+                    [Keep::All, Keep::Upper].map(|keep| kept_rows(&view, settings, 0..nodes + 3, keep));
+                assert_eq!(upper, whole.upper_triangle(0));
+                assert!(upper.entries() < whole.entries());
+            }
+        }
     }
 
     /// A star of a million leaves was not finished after 300 s. Some of these rows are in blocks with others, some hubs have few

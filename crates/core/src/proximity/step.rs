@@ -87,8 +87,15 @@ impl<T: Real> Steps<T> {
         Steps { inward, outward, common }
     }
 
-    /// Writes the numbers after a step to `next`, and the nodes that it may have reached.
-    pub(super) fn make(&self, now: &[Lanes<T>], next: &mut [Lanes<T>], reached: &mut NodeSet) {
+    /// Writes the numbers after a step to `next`, and the nodes that it may have reached. Only the numbers from `first_col`
+    /// on are needed, a multiple of [`BLOCK_ROWS`]; those before it may be anything.
+    pub(super) fn make(
+        &self,
+        now: &[Lanes<T>],
+        next: &mut [Lanes<T>],
+        first_col: usize,
+        reached: &mut NodeSet,
+    ) {
         let outward = self.outward.as_ref().filter(|outward| reached.are_few(outward));
         let common = self.common.as_deref();
         vectorized(
@@ -96,27 +103,32 @@ impl<T: Real> Steps<T> {
             || match (outward, common) {
                 (Some(outward), Some(_)) => go_out::<T, true>(outward, now, next, reached),
                 (Some(outward), None) => go_out::<T, false>(outward, now, next, reached),
-                (None, Some(_)) => gather::<T, true>(&self.inward, now, next),
-                (None, None) => gather::<T, false>(&self.inward, now, next),
+                (None, Some(_)) => gather::<T, true>(&self.inward, now, next, first_col),
+                (None, None) => gather::<T, false>(&self.inward, now, next, first_col),
             },
         );
         if outward.is_none() {
             reached.fill();
         }
         if let Some(shares) = common {
-            for (Lanes(next), &share) in next.iter_mut().zip(shares) {
+            for (Lanes(next), &share) in next.iter_mut().zip(shares).skip(first_col) {
                 next.iter_mut().for_each(|next| *next *= share);
             }
         }
     }
 }
 
-/// `next = inward x now`, gathered for each node; without the factors if they are applied later.
+/// `next = inward x now`, gathered for each node from `first_col` on; without the factors if they are applied later.
 #[inline(always)]
-fn gather<T: Real, const PLAIN: bool>(inward: &Inward<T>, now: &[Lanes<T>], next: &mut [Lanes<T>]) {
+fn gather<T: Real, const PLAIN: bool>(
+    inward: &Inward<T>,
+    now: &[Lanes<T>],
+    next: &mut [Lanes<T>],
+    first_col: usize,
+) {
     match inward {
         Inward::Rows(rows) => {
-            for (node, next) in next.iter_mut().enumerate() {
+            for (node, next) in next.iter_mut().enumerate().skip(first_col) {
                 let mut total = [T::ZERO; TOGETHER];
                 let (from, shares) = rows.row(node);
                 for (&from, &share) in from.iter().zip(shares) {
@@ -125,14 +137,20 @@ fn gather<T: Real, const PLAIN: bool>(inward: &Inward<T>, now: &[Lanes<T>], next
                 *next = Lanes(total);
             }
         }
-        Inward::Panels(tiles) => gather_panels::<T, PLAIN>(tiles, now, next),
+        Inward::Panels(tiles) => gather_panels::<T, PLAIN>(tiles, now, next, first_col),
     }
 }
 
 #[inline(always)]
-fn gather_panels<T: Real, const PLAIN: bool>(inward: &Tiles<T>, now: &[Lanes<T>], next: &mut [Lanes<T>]) {
-    next.fill(Lanes::ZERO);
-    for (block, next) in inward.blocks().iter().zip(next.chunks_mut(BLOCK_ROWS)) {
+fn gather_panels<T: Real, const PLAIN: bool>(
+    inward: &Tiles<T>,
+    now: &[Lanes<T>],
+    next: &mut [Lanes<T>],
+    first_col: usize,
+) {
+    next[first_col..].fill(Lanes::ZERO);
+    let blocks = inward.blocks().iter().zip(next.chunks_mut(BLOCK_ROWS));
+    for (block, next) in blocks.skip(first_col / BLOCK_ROWS) {
         for (panel, now) in now.chunks(inward.panel()).enumerate() {
             for (pair, next) in next.chunks_mut(2).enumerate() {
                 let run = |row: usize| block.run(panel, 2 * pair + row);
@@ -296,10 +314,10 @@ mod tests {
                 let mut gathered = vec![Lanes([7.0f32; TOGETHER]); nodes];
                 let (mut sent, mut reached) = (gathered.clone(), reached.clone());
                 if plain {
-                    gather::<f32, true>(inward, &now, &mut gathered);
+                    gather::<f32, true>(inward, &now, &mut gathered, 0);
                     go_out::<f32, true>(&outward, &now, &mut sent, &mut reached);
                 } else {
-                    gather::<f32, false>(inward, &now, &mut gathered);
+                    gather::<f32, false>(inward, &now, &mut gathered, 0);
                     go_out::<f32, false>(&outward, &now, &mut sent, &mut reached);
                 }
                 assert!(sent.iter().map(bits).eq(gathered.iter().map(bits)), "{members} members, {plain}");
@@ -322,7 +340,7 @@ mod tests {
         let next = |steps: &Steps<f64>| {
             let (mut next, mut reached) = (vec![Lanes::ZERO; 300], NodeSet::new(300));
             reached.fill();
-            steps.make(&now, &mut next, &mut reached);
+            steps.make(&now, &mut next, 0, &mut reached);
             next
         };
         for (equal, any) in next(&equal).iter().zip(next(&any)) {

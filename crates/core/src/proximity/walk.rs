@@ -80,11 +80,12 @@ impl<'a, T: Real> Walk<'a, T> {
         self.adjacency.rows()
     }
 
-    /// Some rows, whose logarithms may have another type than the walk, and the largest `b X` in them; `None` if
-    /// canceled.
+    /// The columns from `first_col` on of some rows, whose logarithms may have another type than the walk, and the largest
+    /// `b X` in them; `None` if canceled.
     pub(super) fn block<U: Real>(
         &self,
         rows: &[usize],
+        first_col: usize,
         scratch: &mut Scratch<T>,
         canceled: &AtomicBool,
     ) -> Option<(Csr<U>, f64)> {
@@ -93,7 +94,7 @@ impl<'a, T: Real> Walk<'a, T> {
         scratch.clear();
         for group in rows.chunks(TOGETHER) {
             let ends = &mut |end| indptr.push(end);
-            largest = largest.max(self.group(group.iter().copied(), scratch, canceled, ends)?);
+            largest = largest.max(self.group(group.iter().copied(), first_col, scratch, canceled, ends)?);
         }
         let indices = scratch.indices.clone();
         let values: Vec<U> = scratch.values.iter().map(|value| U::from_f64(value.to_f64())).collect();
@@ -103,27 +104,29 @@ impl<'a, T: Real> Walk<'a, T> {
         Some((Csr::new(self.nodes(), indptr, indices, values), largest))
     }
 
-    /// Appends up to [`TOGETHER`] rows to the scratch's entries and calls `ends` with the end of each; returns the
-    /// largest `b X` among them, or `None` if canceled.
+    /// Appends up to [`TOGETHER`] rows, from `first_col` on, to the scratch's entries and calls `ends` with the end of each;
+    /// returns the largest `b X` among them, or `None` if canceled.
     pub(super) fn group(
         &self,
         rows: impl Iterator<Item = usize> + Clone,
+        first_col: usize,
         scratch: &mut Scratch<T>,
         canceled: &AtomicBool,
         ends: &mut dyn FnMut(usize),
     ) -> Option<f64> {
         self.first_step(rows.clone(), scratch);
-        for _ in 1..self.settings.window {
+        for step in 1..self.settings.window {
             if canceled.load(Ordering::Relaxed) {
                 return None;
             }
-            self.step(scratch);
+            // Only the last step may leave out columns: the others are where it starts from.
+            self.step(scratch, if step + 1 == self.settings.window { first_col } else { 0 });
         }
         let window = self.settings.window as f64;
         let threshold = T::from_f64(self.settings.negative * window);
         let most = vectorized(
             #[inline(always)]
-            || sift(&scratch.now, threshold, &mut scratch.found),
+            || sift(&scratch.now, first_col, threshold, &mut scratch.found),
         );
         let Scratch { found, indices, values, .. } = scratch;
         for (row, found) in rows.zip(found.iter_mut()) {
@@ -153,10 +156,10 @@ impl<'a, T: Real> Walk<'a, T> {
         scratch.add_first();
     }
 
-    /// From `z_1 + ... + z_t` to `z_1 + ... + z_(t+1)`.
-    fn step(&self, scratch: &mut Scratch<T>) {
+    /// From `z_1 + ... + z_t` to `z_1 + ... + z_(t+1)`; what is before `first_col` is not used and may be anything.
+    fn step(&self, scratch: &mut Scratch<T>, first_col: usize) {
         let Scratch { now, next, reached, .. } = scratch;
-        self.steps.make(now, next, reached);
+        self.steps.make(now, next, first_col, reached);
         std::mem::swap(now, next);
         scratch.add_first();
     }
@@ -200,11 +203,11 @@ impl<T: Real> Walk<'_, T> {
     }
 }
 
-/// Collects the sums above the threshold by lane; returns the largest of all sums.
+/// Collects the sums above the threshold by lane, from `first_col` on; returns the largest of these sums.
 #[inline(always)]
-fn sift<T: Real>(sum: &[Lanes<T>], threshold: T, found: &mut [Vec<(u32, T)>]) -> T {
+fn sift<T: Real>(sum: &[Lanes<T>], first_col: usize, threshold: T, found: &mut [Vec<(u32, T)>]) -> T {
     let mut largest = [T::ZERO; TOGETHER];
-    for (index, sums) in sum.chunks(SIFTED).enumerate() {
+    for (index, sums) in sum[first_col..].chunks(SIFTED).enumerate() {
         for Lanes(sums) in sums {
             for lane in 0..TOGETHER {
                 largest[lane] = if sums[lane] > largest[lane] { sums[lane] } else { largest[lane] };
@@ -215,7 +218,7 @@ fn sift<T: Real>(sum: &[Lanes<T>], threshold: T, found: &mut [Vec<(u32, T)>]) ->
             let mut count = 0;
             for (col, sums) in sums.iter().enumerate() {
                 // Always written, and counted only if above the threshold: this avoids branch mispredictions.
-                kept[count] = ((index * SIFTED + col) as u32, sums.0[lane]);
+                kept[count] = ((first_col + index * SIFTED + col) as u32, sums.0[lane]);
                 count += usize::from(sums.0[lane] > threshold);
             }
             found.extend_from_slice(&kept[..count]);

@@ -27,10 +27,9 @@ use crate::mnmf::{Init, Mnmf, Normalize, Plan, Stage};
 use crate::nmf::{self, Factors, Settings, Start, StartMeans, StopRule, Target, random_start};
 use crate::piece::Piece;
 use crate::preset::Preset;
-use crate::proximity;
+use crate::proximity::{self, Keep};
 use crate::residual::Residual;
 use manyview_base::error::{Error, Result};
-use manyview_base::linalg::Tiles;
 use manyview_base::message::{Warning, option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key};
@@ -158,24 +157,27 @@ fn all_residuals(
     let settings = config.proximity;
     let nodes = network.nodes().len();
     let rows = row_split::own_rows(network, settings, pool, comm, observer)?;
+    let keep = if comm.size() == 1 { config.keep(network.views()) } else { Keep::All };
     let mut residuals = Vec::new();
     for (index, view) in network.views().iter().enumerate() {
         let mut watch = |done: usize| {
             let done = (index as f64 + done as f64 / rows.len().max(1) as f64) / network.views().len() as f64;
             observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
         };
-        let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), pool, &mut watch);
+        let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), keep, pool, &mut watch);
         let found = comm::agree(comm, found)?;
-        let mut tiles = pool.run(|| Tiles::from_blocks(rows.len(), nodes, found.blocks));
+        let largest = found.largest;
+        let mut tiles = pool.run(|| found.into_tiles(nodes));
         if config.normalize == Normalize::Max {
             let largest = comm::max(comm, tiles.max().into());
             if largest > 0.0 {
                 tiles.scale((1.0 / largest) as f32);
             }
         }
-        let residual = Residual::new(tiles, pool, comm);
+        let symmetric = config.is_symmetric(view).then(|| rows.clone());
+        let residual = Residual::new(tiles, symmetric, pool, comm);
         if residual.is_empty() {
-            return Err(proximity::nothing_survives(view, settings, comm::max(comm, found.largest)));
+            return Err(proximity::nothing_survives(view, settings, comm::max(comm, largest)));
         }
         residuals.push(residual);
     }
@@ -372,6 +374,7 @@ enum Objective {
 mod tests {
     use super::*;
     use manyview_base::linalg::Csr;
+    use manyview_base::linalg::Tiles;
 
     /// The stages of a network whose views are the given matrices.
     fn embed(
@@ -380,7 +383,7 @@ mod tests {
     ) -> (Embedding, Vec<StageRecord>, Vec<Warning>) {
         let network = Network::from_edges(&[("x", &[("a", "b", 1.0)])]).unwrap();
         let (plan, pool) = (config.plan(views.len()).unwrap(), Pool::new(Some(1)).unwrap());
-        let residual = |matrix: &Csr<f32>| Residual::new(Tiles::from_csr(matrix), &pool, &Local);
+        let residual = |matrix: &Csr<f32>| Residual::new(Tiles::from_csr(matrix), None, &pool, &Local);
         let mut observer = |_: &Progress<'_>| ControlFlow::Continue(());
         let mut run = Run {
             config,

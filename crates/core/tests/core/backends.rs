@@ -261,3 +261,18 @@ fn products_of_factors_agree_after_a_stage() {
         v_t.iter().flat_map(of_view).collect()
     }
 }
+
+/// Only matrices of undirected views are symmetric, and half of each is only stored where all are.
+#[test]
+fn a_directed_view_among_undirected_ones_agrees_on_ranks() {
+    let undirected = network(300);
+    let mut views = undirected.views().to_vec();
+    views[1].directed = true;
+    views[1].adjacency = views[1].adjacency.upper_triangle(0);
+    let mixed = Network::new(undirected.nodes().clone(), views);
+    for consensus in Consensus::ALL {
+        let config = Mnmf { dim: 16, stages: 4, max_iter: 6, consensus, ..Mnmf::default() };
+        let one = fit_on_threads(2, &config, &mixed);
+        fit_on(3, &config, &mixed).iter().for_each(|many| assert_alike(&one, many, 1e-3));
+    }
+}

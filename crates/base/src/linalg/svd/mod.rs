@@ -17,11 +17,9 @@ mod tall;
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::eigen;
 use super::products::{times, transposed_times};
-use super::{BLOCK_ROWS, Dense, Tiles};
+use super::{Dense, Tiles};
 use crate::random::{Key, unit_f64};
 use orthonormal::orthonormalize;
 use tall::{Coefficients, add_products, cross};
@@ -62,7 +60,7 @@ pub type Going<'a> = dyn Fn(f64) -> bool + Sync + 'a;
 pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &Going<'_>) -> Option<Svd> {
     let (first, rest) = parts.split_first().expect("at least one part");
     assert!(rest.iter().all(|part| (part.rows(), part.cols()) == (first.rows(), first.cols())), "one shape");
-    let filled = filled_rows(parts);
+    let filled = in_any(parts, Tiles::filled_rows);
     let widths = widths(parts, &filled, rank, iterations);
     let (mut bases, mut images) = (Vec::with_capacity(widths.len()), Vec::with_capacity(widths.len()));
     for (index, &width) in widths.iter().enumerate() {
@@ -92,40 +90,23 @@ pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &
 
 /// Returns the widths of the blocks. The total does not exceed the largest possible rank.
 fn widths(parts: &[&Tiles<f32>], filled: &[bool], rank: usize, iterations: usize) -> Vec<usize> {
-    let most = filled.iter().filter(|&&filled| filled).count().min(filled_columns(parts));
+    let count = |filled: &[bool]| filled.iter().filter(|&&filled| filled).count();
+    let most = count(filled).min(count(&in_any(parts, Tiles::filled_columns)));
     let block = BLOCK.min(rank + OVERSAMPLING);
     let wanted = ((rank + OVERSAMPLING).div_ceil(block) + iterations) * block;
     let all = wanted.min(most);
     (0..all).step_by(block).map(|from| block.min(all - from)).collect()
 }
 
-fn filled_rows(parts: &[&Tiles<f32>]) -> Vec<bool> {
-    let filled = |row: usize| {
-        let has = |part: &&Tiles<f32>| {
-            let block = &part.blocks()[row / BLOCK_ROWS];
-            (0..part.panels()).any(|panel| !block.run(panel, row % BLOCK_ROWS).0.is_empty())
-        };
-        parts.iter().any(has)
-    };
-    (0..parts[0].rows()).into_par_iter().map(filled).collect()
-}
-
-fn filled_columns(parts: &[&Tiles<f32>]) -> usize {
-    let mut filled = vec![false; parts[0].cols()];
+/// Combines what the parts have of each row or column.
+fn in_any(parts: &[&Tiles<f32>], filled: impl Fn(&Tiles<f32>) -> Vec<bool>) -> Vec<bool> {
+    let mut any = vec![false; 0];
     for part in parts {
-        for block in part.blocks() {
-            for (panel, row) in
-                (0..part.panels()).flat_map(|panel| (0..block.rows()).map(move |row| (panel, row)))
-            {
-                block
-                    .run(panel, row)
-                    .0
-                    .iter()
-                    .for_each(|&col| filled[panel * part.panel() + usize::from(col)] = true);
-            }
-        }
+        let filled = filled(part);
+        any.resize(filled.len(), false);
+        any.iter_mut().zip(filled).for_each(|(any, filled)| *any |= filled);
     }
-    filled.into_iter().filter(|&filled| filled).count()
+    any
 }
 
 /// Returns a random number centered at zero, for a block, a position in it and the number of earlier draws there.
