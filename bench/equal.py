@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from summary import SINGULAR
+
 HERE = Path(__file__).resolve().parent
 #: If RcppML has not reached the error after this many iterations, what it has reached is recorded.
 MOST = 200
@@ -27,10 +29,10 @@ def section(bench, step):
                 case = {"what": name, "width": width, "entries": them["entries"], "repeat": repeat}
                 note = f"{iterations} iterations, error {them['error']:.6f}"
                 bench.record("equal", who="scikit-learn", solver="cd", threads=1, seconds=them["total"], note=note, **case)
-                for solver in ("accelerated-hals", "hals"):
+                for solver in ("accelerated-hals", SINGULAR, "hals"):
                     for threads in (1, 2):
-                        command = ("nmf", matrix, *start, "--solver", solver, "--threads", threads, "--iterations", 2 * iterations)
-                        (us,) = bench.ours(*command)
+                        options = ("--solver", solver) if solver != SINGULAR else ("--solver", "accelerated-hals", "--singular")
+                        (us,) = bench.ours("nmf", matrix, *start, *options, "--threads", threads, "--iterations", 2 * iterations)
                         bench.record("equal", who="manyview", solver=solver, threads=threads, **reached(us, them["error"]), **case)
                 if repeat == 0:
                     others(bench, step, matrix, them["error"], case)

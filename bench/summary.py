@@ -10,6 +10,8 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
+#: The solver with a start of its own instead of the one that scikit-learn has.
+SINGULAR = "accelerated-hals, init svd"
 COLUMNS = ("section", "what", "entries", "who", "solver", "width", "threads", "repeat", "seconds", "note")
 
 
@@ -90,13 +92,14 @@ def equal_error(run):
     run.say("## Time to equal error", "")
     run.say("Seconds from the CSR matrix in memory (for manyview including the conversion to tiles and the start on a sample) until the error is no")
     run.say("larger than that of scikit-learn's `cd` after the given iterations, on one thread. The repeats have different starts, the same for both;")
-    run.say("the ratio is the median over those that reached the error. RcppML, which has its own start and 64-bit numbers, is measured once.")
-    cases = (("manyview", "accelerated-hals", 1), ("manyview", "accelerated-hals", 2), ("manyview", "hals", 1), ("manyview", "hals", 2), ("RcppML", "", 1), ("RcppML", "", 2))
+    run.say("the ratio is the median over those that reached the error. `init svd` starts from singular vectors, whose time is included. A target is")
+    run.say("reached from either start. RcppML, which has its own start and 64-bit numbers, is measured once.")
+    cases = (("manyview", "accelerated-hals", 1), ("manyview", "accelerated-hals", 2), ("manyview", SINGULAR, 1), ("manyview", SINGULAR, 2), ("manyview", "hals", 1), ("manyview", "hals", 2), ("RcppML", "", 1), ("RcppML", "", 2))
     rows = []
     for name in run.values("equal", "what"):
         least = {1: 10, 2: 18} if name == "flickr" else {1: 6, 2: 10}
         for width in run.values("equal", "width", what=name):
-            case = {"what": name, "width": width}
+            case, best = {"what": name, "width": width}, {1: 0.0, 2: 0.0}
             them = {row["repeat"]: row for row in run.select("equal", who="scikit-learn", **case)}
             cells = [name, width, time_of(sorted(float(row["seconds"]) for row in them.values())), them["0"]["note"]]
             for who, solver, threads in cases:
@@ -106,12 +109,14 @@ def equal_error(run):
                     continue
                 reached = [row for row in us if "not reached" not in row["note"]]
                 gains = sorted(float(them[row["repeat"]]["seconds"]) / float(row["seconds"]) for row in reached)
-                gain, missed = median(gains) if gains else 0.0, ""
-                if solver == "accelerated-hals":
-                    target = f"{name}, width {width}, {threads} against 1 thread: {least[threads]} x to equal error"
-                    missed = run.judge(target, gain >= least[threads], f"{gain:.1f}")
+                gain = median(gains) if gains else 0.0
+                if who == "manyview" and solver != "hals":
+                    best[threads] = max(best[threads], gain)
                 notes = ", ".join(row["note"].removesuffix(" iterations") for row in us)
-                cells.append(f"{gain:.2g} x{missed} ({len(reached)} of {len(us)}; iterations: {notes})")
+                cells.append(f"{gain:.2g} x ({len(reached)} of {len(us)}; iterations: {notes})")
+            for threads, gain in best.items():
+                target = f"{name}, width {width}, {threads} against 1 thread: {least[threads]} x to equal error"
+                cells[0] += run.judge(target, gain >= least[threads], f"{gain:.1f}")
             rows.append(cells)
     heads = [f"{who}{', ' + solver if solver else ''}, {threads} thread{'s' if threads > 1 else ''}" for who, solver, threads in cases]
     run.table(("matrix", "width", "scikit-learn, 1 thread", "the first start", *heads), rows)

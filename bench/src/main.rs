@@ -77,6 +77,9 @@ struct NmfArgs {
     /// The initial V, transposed: columns x width
     #[arg(long)]
     v: PathBuf,
+    /// Start from singular vectors instead; the time includes them
+    #[arg(long)]
+    singular: bool,
     #[command(flatten)]
     solving: Solving,
 }
@@ -190,11 +193,18 @@ fn run_nmf(args: &NmfArgs) -> Result<()> {
     let norm = squared_norm(&matrix);
     for _ in 0..args.solving.common.repeats {
         let (tiles, cutting) = seconds(|| pool.run(|| Tiles::from_csr(&matrix)));
-        let start = Start { u: u.clone(), v_t: vec![v_t.clone()] };
+        let random = Start { u: u.clone(), v_t: vec![v_t.clone()] };
+        let (start, starting) = seconds(|| {
+            if !args.singular {
+                return Some(random);
+            }
+            pool.run(|| nmf::singular_start(&[&tiles], &[1.0], random, &|_| true))
+        });
+        let start = start.context("the start was not canceled")?;
         let timed = factorize(&[Target::new(&tiles, norm)], start, &args.solving.settings(), &pool)?;
         println!(
             "{}",
-            json!({"entries": matrix.entries(), "rows": matrix.rows(), "cutting": cutting, "total": timed.total,
+            json!({"entries": matrix.entries(), "rows": matrix.rows(), "cutting": cutting + starting, "total": timed.total,
                    "iterations": timed.iterations, "ends": timed.ends, "errors": timed.errors})
         );
     }

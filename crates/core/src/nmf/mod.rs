@@ -21,6 +21,7 @@ mod init;
 mod plain;
 mod problem;
 mod sample;
+mod singular;
 mod stop;
 mod target;
 pub mod update;
@@ -32,6 +33,7 @@ pub use choices::{Solver, StopRule};
 pub use init::Start;
 pub use init::{StartMeans, random_start};
 pub use sample::sampled_share;
+pub use singular::singular_start;
 pub use target::Target;
 pub use weights::view_weights;
 

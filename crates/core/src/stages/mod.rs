@@ -10,11 +10,11 @@
 
 mod consensus;
 mod row_split;
-mod singular;
 mod unique;
 mod warnings;
 
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::checkpoint::Checkpoints;
@@ -30,6 +30,7 @@ use crate::preset::Preset;
 use crate::proximity::{self, Keep};
 use crate::residual::Residual;
 use manyview_base::error::{Error, Result};
+use manyview_base::linalg::Tiles;
 use manyview_base::message::{Warning, option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key};
@@ -255,6 +256,26 @@ impl Run<'_, '_> {
         if self.config.init == Init::Svd { self.singular_start(views, means, random) } else { Ok(random) }
     }
 
+    /// A start from singular vectors, which the observer can end.
+    fn singular_start(&mut self, views: &[usize], means: &[f64], random: Start<f32>) -> Result<Start<f32>> {
+        let width = random.u.width();
+        let parts: Vec<&Tiles<f32>> = views.iter().map(|&view| &self.residuals[view].tiles).collect();
+        let (done, columns_done, dim) = (AtomicU64::new(0f64.to_bits()), self.columns_done, self.plan.dim);
+        let work = |canceled: &AtomicBool| {
+            nmf::singular_start(&parts, means, random, &|share| {
+                done.store(share.to_bits(), Ordering::Relaxed);
+                !canceled.load(Ordering::Relaxed)
+            })
+        };
+        let observer = &mut *self.observer;
+        let found = self.pool.run_watched(work, &mut || -> ControlFlow<()> {
+            let share = f64::from_bits(done.load(Ordering::Relaxed)) * width as f64;
+            let done = (columns_done as f64 + share) / dim as f64;
+            observer(&Progress::Working { doing: "singular vectors", view: None, done })
+        });
+        found.ok_or(Error::Interrupted)
+    }
+
     fn random_start(&self, stage: &Stage, names: &[&str], width: usize, means: &[f64]) -> Start<f32> {
         let means = match self.config.init {
             Init::Uniform => StartMeans::below(UNIFORM_LIMIT, means.len()),
@@ -374,7 +395,6 @@ enum Objective {
 mod tests {
     use super::*;
     use manyview_base::linalg::Csr;
-    use manyview_base::linalg::Tiles;
 
     /// The stages of a network whose views are the given matrices.
     fn embed(

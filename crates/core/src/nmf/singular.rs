@@ -4,56 +4,35 @@
 //! larger: with `x⁺`, `y⁺` as unit vectors of lengths `p` and `q`, a column of U is `sqrt(s p q) x⁺` and a row of V is `sqrt(s p q)
 //! y⁺` (Boutsidis and Gallopoulos, NNDSVD). Zeros stay zeros in the start; coordinate descent can leave them.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-use super::Run;
-use crate::method::Progress;
-use crate::nmf::Start;
-use manyview_base::error::{Error, Result};
 use manyview_base::linalg::svd::{Svd, truncated};
 use manyview_base::linalg::{Dense, Tiles};
+
+use super::Start;
 
 /// Blocks of the Krylov iteration beyond those for the columns: accurate vectors are not needed.
 const ITERATIONS: usize = 1;
 
-impl Run<'_, '_> {
-    /// A start for the sum of the residuals of some views. Each of the targets, which have these means, gets its share of V.
-    /// Columns beyond the rank of the sum stay `random`.
-    pub(super) fn singular_start(
-        &mut self,
-        views: &[usize],
-        means: &[f64],
-        random: Start<f32>,
-    ) -> Result<Start<f32>> {
-        let width = random.u.width();
-        let parts: Vec<&Tiles<f32>> = views.iter().map(|&view| &self.residuals[view].tiles).collect();
-        let (done, columns_done, dim) = (AtomicU64::new(0f64.to_bits()), self.columns_done, self.plan.dim);
-        let work = |canceled: &AtomicBool| {
-            truncated(&parts, width, ITERATIONS, &|share| {
-                done.store(share.to_bits(), Ordering::Relaxed);
-                !canceled.load(Ordering::Relaxed)
-            })
-        };
-        let observer = &mut *self.observer;
-        let found = self.pool.run_watched(work, &mut || -> ControlFlow<()> {
-            let share = f64::from_bits(done.load(Ordering::Relaxed)) * width as f64;
-            let done = (columns_done as f64 + share) / dim as f64;
-            observer(&Progress::Working { doing: "singular vectors", view: None, done })
-        });
-        let found = found.ok_or(Error::Interrupted)?;
-        let Start { mut u, mut v_t } = random;
-        let total: f64 = means.iter().sum();
-        for col in 0..width {
-            let Some((left, right)) = non_negative(&found, col) else { continue };
-            left.iter().enumerate().for_each(|(row, &x)| u.row_mut(row)[col] = x);
-            for (v_t, mean) in v_t.iter_mut().zip(means) {
-                let share = (mean / total) as f32;
-                right.iter().enumerate().for_each(|(row, &x)| v_t.row_mut(row)[col] = share * x);
-            }
+/// A start for the sum of some matrices, on the threads of the current pool. Each of the targets, which have these means, gets its
+/// share of V. Columns beyond the rank of the sum stay `random`. `going` gets the share that is done; when it returns false, the
+/// result is `None`.
+pub fn singular_start(
+    parts: &[&Tiles<f32>],
+    means: &[f64],
+    random: Start<f32>,
+    going: &(dyn Fn(f64) -> bool + Sync),
+) -> Option<Start<f32>> {
+    let Start { mut u, mut v_t } = random;
+    let found = truncated(parts, u.width(), ITERATIONS, going)?;
+    let total: f64 = means.iter().sum();
+    for col in 0..u.width() {
+        let Some((left, right)) = non_negative(&found, col) else { continue };
+        left.iter().enumerate().for_each(|(row, &x)| u.row_mut(row)[col] = x);
+        for (v_t, mean) in v_t.iter_mut().zip(means) {
+            let share = (mean / total) as f32;
+            right.iter().enumerate().for_each(|(row, &x)| v_t.row_mut(row)[col] = share * x);
         }
-        Ok(Start { u, v_t })
     }
+    Some(Start { u, v_t })
 }
 
 /// A column of U and a row of V; `None` beyond the rank of the matrix.
