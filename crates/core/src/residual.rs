@@ -15,6 +15,10 @@ use manyview_base::linalg::vector::product;
 use manyview_base::linalg::{BLOCK_ROWS, Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 
+/// The share of a squared norm below which a residual consists of rounding: numbers a millionth as large as before, of the 24 bits
+/// that f32 has.
+const ROUNDING: f64 = 1e-12;
+
 /// This rank's rows of a view's residual, with sums over all ranks.
 #[derive(Clone, Debug)]
 pub struct Residual<T> {
@@ -51,9 +55,9 @@ impl<T: Real> Residual<T> {
         (self.sum, self.squared_norm, self.entries) = (sums[0], sums[1], sums[2] as usize);
     }
 
-    /// Whether the residual has no entries.
+    /// Whether nothing is left but rounding. Stages that fitted rounding would fill columns with noise.
     pub fn is_empty(&self) -> bool {
-        self.squared_norm == 0.0
+        self.squared_norm <= ROUNDING * self.first_squared_norm
     }
 
     /// `||R||^2 / ||M||^2`: the fraction of the view that is not explained yet.

@@ -5,8 +5,11 @@
 //!
 //! ```text
 //! U'  = sweeps of U with R V_yᵀ;      U_y = max(U' + beta (U' - U'_before), 0)
-//! V'  = sweeps of V_y with U_yᵀ R;    V_y = max(V' + beta (V' - V'_before), 0)
+//! V'  = sweeps of V_y with U_yᵀ R;    V_y = max(V' + beta (V' - N V'_before), 0)
 //! ```
+//!
+//! N is a diagonal matrix that gives each row of `V'_before` the norm that it has in `V'`: a pair of factors is only defined up to
+//! the scale of its columns, and extrapolating that scale as well would let V fade out and U grow without bound.
 //!
 //! The error of `(U_y, V')` needs no pass, since `U_yᵀ R` is known. If the objective rises, the iteration is discarded and
 //! the next one is a plain step from the best pair, which cannot raise it; `beta` shrinks. Otherwise `beta` grows.
@@ -134,12 +137,16 @@ impl<T: Real> Descent<T> {
         let (gram_u, errors) = self.try_step(problem, beta);
         // Compared for the same weights: those that follow from the new errors lower the objective further.
         let rose = self.log_objective(problem, &errors) > self.log_objective(problem, &self.errors);
-        let [rose] = problem.vote([rose]);
+        let uneven = exponents(&gram_u, &self.gram_next).iter().any(|&exponent| exponent != 0.0);
+        let [rose, uneven] = problem.vote([rose, uneven]);
         if rose {
             self.restart();
             return if beta == 0.0 { Step::Stuck } else { Step::Rejected };
         }
         self.accept(problem, gram_u, errors);
+        if uneven {
+            self.rebalance(problem);
+        }
         Step::Accepted
     }
 
@@ -201,15 +208,41 @@ impl<T: Real> Descent<T> {
         let beta = T::from_f64(self.momentum.now());
         self.momentum.accepted();
         std::mem::swap(&mut self.gram_v, &mut self.gram_next);
+        // Those of the new V, and of the one before.
+        let grams = self.gram_v.iter().zip(&self.gram_next);
+        let ratios: Vec<Vec<T>> = grams.map(|(new, before)| norm_ratios(new, before)).collect();
         self.gram_next = problem.pool.run(|| {
-            for (next, v_t) in self.v_next.iter_mut().zip(&mut self.v_t) {
-                let chunk = BLOCK_ROWS * next.stride();
+            for ((next, v_t), ratios) in self.v_next.iter_mut().zip(&mut self.v_t).zip(&ratios) {
+                let (stride, chunk) = (next.stride(), BLOCK_ROWS * next.stride());
                 let rows =
                     next.padded_mut().par_chunks_mut(chunk).zip(v_t.padded_mut().par_chunks_mut(chunk));
-                rows.for_each(|(next, v_t)| extrapolate(next, v_t, beta));
+                rows.for_each(|(next, before)| {
+                    for (next, before) in next.chunks_mut(stride).zip(before.chunks_mut(stride)) {
+                        before.iter_mut().zip(ratios).for_each(|(before, &ratio)| *before *= ratio);
+                        extrapolate(next, before, beta);
+                    }
+                });
             }
             self.v_next.iter().map(gram).collect()
         });
+    }
+
+    /// Moves scale from one factor to the other in columns where their norms are far apart: the columns of a matrix of low rank that
+    /// are not needed fade out in one of them. Powers of two change no digit of a product.
+    fn rebalance(&mut self, problem: &Problem<'_, T>) {
+        let mut exponents = exponents(&self.gram_u, &self.gram_v);
+        // All ranks use those of the first, as in a vote.
+        if problem.comm.rank() > 0 {
+            exponents.fill(0.0);
+        }
+        comm::all_reduce_sum(problem.comm, &mut exponents);
+        let [up, down]: [Vec<f64>; 2] =
+            [1.0, -1.0].map(|sign| exponents.iter().map(|exponent| libm::exp2(sign * exponent)).collect());
+        self.u.scale_columns(&down);
+        self.u_plain.scale_columns(&down);
+        self.v_t.iter_mut().chain(&mut self.v_next).for_each(|v_t| v_t.scale_columns(&up));
+        scale_gram(&mut self.gram_u, &down);
+        self.gram_v.iter_mut().chain(&mut self.gram_next).for_each(|gram| scale_gram(gram, &up));
     }
 
     /// Discards an iteration.
@@ -237,6 +270,34 @@ fn extrapolate<T: Real>(next: &mut [T], before: &mut [T], beta: T) {
         *next = if moved > T::ZERO { moved } else { T::ZERO };
         *before = new;
     }
+}
+
+/// The norms of a column of U and of its row in V differ by at most this power of two before they are made alike.
+const FAR_APART: f64 = 16.0;
+
+/// For each column, the exponent of two that U is to be divided by, and V multiplied with; 0 if their norms are not far apart, or
+/// one of them is zero.
+fn exponents(gram_u: &[f64], gram_v: &[Vec<f64>]) -> Vec<f64> {
+    let of_views: Vec<Vec<f64>> = gram_v.iter().map(|gram| norms(gram)).collect();
+    let exponent = |(column, u): (usize, f64)| {
+        let v = of_views.iter().map(|norms| norms[column]).fold(0.0, f64::max);
+        let apart = libm::log2(u) - libm::log2(v);
+        if apart.is_finite() && apart.abs() > FAR_APART { (apart / 2.0).round() } else { 0.0 }
+    };
+    norms(gram_u).into_iter().enumerate().map(exponent).collect()
+}
+
+/// Changes a Gram matrix as the columns of its factor.
+fn scale_gram(gram: &mut [f64], scales: &[f64]) {
+    for (row, &scale) in gram.chunks_mut(scales.len()).zip(scales) {
+        row.iter_mut().zip(scales).for_each(|(x, other)| *x *= scale * other);
+    }
+}
+
+/// The quotients of the norms of columns, given their Gram matrices; 1 for columns of zeros.
+fn norm_ratios<T: Real>(new: &[f64], before: &[f64]) -> Vec<T> {
+    let ratio = |(new, before): (f64, f64)| if before > 0.0 { new / before } else { 1.0 };
+    norms(new).into_iter().zip(norms(before)).map(ratio).map(T::from_f64).collect()
 }
 
 fn update_v<T: Real>(v_t: &mut Dense<T>, numerators: &Dense<T>, gram_u: &[T]) {

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::{Objective, Run};
 use crate::mnmf::{Split, Stage, largest_remainder};
 use crate::piece::Piece;
+use crate::residual::Residual;
 use manyview_base::error::Result;
 use manyview_data::embedding::Kind;
 
@@ -30,8 +31,10 @@ impl Run<'_, '_> {
         match &stage.split {
             Split::Given(split) => split.clone(),
             Split::Residual => {
-                let norms: Vec<f64> =
-                    self.residuals.iter().map(|residual| residual.squared_norm.sqrt()).collect();
+                let norm = |residual: &Residual<f32>| {
+                    if residual.is_empty() { 0.0 } else { residual.squared_norm.sqrt() }
+                };
+                let norms: Vec<f64> = self.residuals.iter().map(norm).collect();
                 largest_remainder(stage.columns.len(), &norms, 1)
             }
         }

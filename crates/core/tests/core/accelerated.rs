@@ -186,3 +186,31 @@ fn an_exact_fit_ends_and_has_converged() {
     assert!(found.converged && found.objective.len() < 100, "{} iterations", found.objective.len());
     assert!(found.errors[0] < 1e-6 * 40.0 * 30.0 * 4.0);
 }
+
+/// Columns that a matrix of low rank does not need faded out in one factor while they grew in the other, up to infinity.
+#[test]
+fn factors_of_a_matrix_of_low_rank_stay_alike() {
+    for (classes, width) in [(2, 4), (3, 5), (5, 8)] {
+        for seed in 0..40u64 {
+            let block = sparse::<f32>(classes, classes, 0.5, seed);
+            let of_class = |row: usize| block.row(row * classes / 300);
+            let entries = (0..300).flat_map(|row| {
+                (0..300).filter_map(move |col| {
+                    let (cols, values) = of_class(row);
+                    let at = cols.binary_search(&((col * classes / 300) as u32)).ok()?;
+                    Some((row, col, values[at]))
+                })
+            });
+            let matrix = Csr::from_triplets(300, 300, entries.collect::<Vec<_>>());
+            if matrix.entries() == 0 {
+                continue;
+            }
+            let Start { u, v_t } = start::<f32>(300, 300, 1, width);
+            let u = Dense::from_fn(300, width, |row, col| u.row((row + seed as usize) % 300)[col]);
+            let found = solve(&[matrix], Start { u, v_t }, &settings(Solver::Accelerated, 5.0, 60), 1);
+            for (u, v) in found.u_norms.iter().zip(&found.v_norms[0]).filter(|&(&u, &v)| u > 0.0 && v > 0.0) {
+                assert!((1e-6..1e6).contains(&(u / v)), "{classes} {width} {seed}: {u} and {v}");
+            }
+        }
+    }
+}

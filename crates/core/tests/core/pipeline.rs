@@ -51,7 +51,7 @@ fn the_bits_of_a_result_never_change() {
     assert_eq!(found, GOLDEN, "default, paper, authors: {found:#018x?}");
 }
 
-const GOLDEN: [u64; 3] = [0x61f4_d544_875c_1e19, 0xf74f_a729_d83c_0cbb, 0xa733_37d9_3460_fe1d];
+const GOLDEN: [u64; 3] = [0x22d3_90cc_82be_b58f, 0xf74f_a729_d83c_0cbb, 0xa733_37d9_3460_fe1d];
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
