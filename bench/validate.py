@@ -54,6 +54,7 @@ SETS = {
     },
     # On one seed the solvers end in different local minima: compare the means over seeds.
     "solvers": {"hals": "--solver hals", "accelerated-hals": "--solver accelerated-hals"},
+    "joint": {"off": "--joint off", "on": "--joint on"},
     "subtract": {"plain": "--subtract plain", "symmetric": "--subtract symmetric"},
     # And each view alone, see views().
     "presets": {"default": "", "paper": "--preset paper", "authors": "--preset authors"},

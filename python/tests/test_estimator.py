@@ -18,7 +18,10 @@ def test_attributes(planted, small):
     assert z.shape == (200, 16) and z.dtype == np.float32 and z.flags.c_contiguous and (z >= 0).all()
     assert small.view_names_ == ["view1", "view2", "view3"]
     assert small.view_weights_.shape == small.residual_.shape == (4, 3)
-    assert small.view_weights_[0].sum() == pytest.approx(1)
+    joint = small.stages_[0]["weights"]["joint"]
+    assert joint > 0 and small.view_weights_[0].sum() + joint == pytest.approx(1)
+    without = manyview.MNMF(dim=16, stages=4, joint="off").fit(planted.views)
+    assert without.view_weights_[0].sum() == pytest.approx(1) and "joint" not in without.run_["network"]
     assert (np.diff(small.residual_, axis=0) <= 0).all() and (small.residual_[0] < 1).all()
     assert small.stages_[0]["kind"] == "consensus" and small.stages_[-1]["kind"] == "unique"
     assert small.n_iter_ == sum(stage["iterations"] for stage in small.stages_)

@@ -26,7 +26,7 @@ def test_explanations(made, command):
     for nodes in (["n3"], ["n3", "n7"]):
         told = json.loads(command("explain", made / "out", *nodes, "--json"))
         found = model.explain(*nodes)
-        assert found.keys() == {"total", "consensus", "views", "parts"}
+        assert found.keys() == {"total", "consensus", "joint", "views", "parts"}
         assert found == {key: told[key] for key in found}
         assert found["consensus"] + sum(view["share"] for view in found["views"]) == pytest.approx(1)
 

@@ -47,6 +47,8 @@ use manyview_base::error::Result;
 use manyview_base::message::Warning;
 use manyview_core::method::{Found, Task, part};
 use manyview_core::preset::Preset;
+use manyview_data::embedding::{Kind, Part};
+use manyview_data::network::View;
 
 /// Returns the settings of a preset, of a method that has only `default` and `paper`.
 fn default_or<M: Default>(paper: M, preset: Preset) -> Option<M> {
@@ -60,18 +62,29 @@ fn default_or<M: Default>(paper: M, preset: Preset) -> Option<M> {
 /// Runs a method of a single view on every view and concatenates the columns, in the order of the views.
 fn each_view(
     task: &mut Task<'_, '_>,
+    run_on_view: impl FnMut(usize, &mut Task<'_, '_>) -> Result<Found>,
+) -> Result<Found> {
+    let views: Vec<&View> = task.network.views().iter().collect();
+    each_of(&views, task, run_on_view)
+}
+
+/// The same on the given views: those of the network, and possibly their union after them.
+fn each_of(
+    views: &[&View],
+    task: &mut Task<'_, '_>,
     mut run_on_view: impl FnMut(usize, &mut Task<'_, '_>) -> Result<Found>,
 ) -> Result<Found> {
-    let (network, views) = (task.network, task.network.views().len());
-    let nodes = network.nodes().len();
-    let mut blocks = Vec::with_capacity(views);
+    let (nodes, count) = (task.network.nodes().len(), views.len() as f64);
+    let mut blocks = Vec::with_capacity(views.len());
     let mut found = Found::default();
-    for (at, view) in network.views().iter().enumerate() {
-        let span = at as f64 / views as f64..(at + 1) as f64 / views as f64;
+    for (at, view) in views.iter().enumerate() {
+        let span = at as f64 / count..(at + 1) as f64 / count;
         let block = run_on_view(at, &mut task.part(Some(&view.name), span))?;
         let width = block.vectors.len() / nodes;
         let from = found.parts.last().map_or(0, |part| part.columns.end);
-        found.parts.push(part(Some(&view.name), from..from + width));
+        let own = part(Some(&view.name), from..from + width);
+        let is_union = at >= task.network.views().len();
+        found.parts.push(if is_union { Part { kind: Kind::Joint, view: None, ..own } } else { own });
         let with_view = |warning: Warning| {
             Warning::new(warning.kind, warning.message.prefixed(&format!("view {}: ", view.name)))
         };

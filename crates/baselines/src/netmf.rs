@@ -16,12 +16,13 @@ use manyview_base::linalg::svd::{Svd, truncated};
 use manyview_base::message::option_value;
 use manyview_base::{named, settings};
 use manyview_core::method::{Found, MemoryLike, Method, Task};
-use manyview_core::mnmf::largest_remainder;
+use manyview_core::mnmf::{Joint, Mnmf, largest_remainder};
 use manyview_core::preset::{Preset, largest_dim};
 use manyview_core::proximity;
+use manyview_data::network::View;
 
 use crate::boostne::Nmf;
-use crate::{default_or, each_view, proximity_matrices};
+use crate::{default_or, each_of, each_view, proximity_matrices};
 
 /// The default: on networks of some thousand nodes, its error is as low as that of seven power iterations.
 const ITERATIONS: usize = 5;
@@ -64,6 +65,8 @@ settings! {
         /// The number of blocks of the Krylov iteration beyond those that are needed for the columns; more blocks make
         /// the last columns more accurate.
         iterations: usize = ITERATIONS => at_most(MOST_ITERATIONS).hint("the usual choice is 5");
+        /// Whether the proximity of the union of all views, in which walks may change views, is one more matrix.
+        joint: Joint = Joint::Off;
     } with {
         /// How near two nodes are.
         proximity: proximity::Settings = proximity::Settings::default();
@@ -78,6 +81,8 @@ settings! {
         /// The number of blocks of the Krylov iteration beyond those that are needed for the columns; more blocks make
         /// the last columns more accurate.
         iterations: usize = ITERATIONS => at_most(MOST_ITERATIONS).hint("the usual choice is 5");
+        /// Whether the proximity of the union of all views, in which walks may change views, is one more matrix.
+        joint: Joint = Joint::Off;
     } with {
         /// How near two nodes are.
         proximity: proximity::Settings = proximity::Settings::default();
@@ -113,10 +118,9 @@ fn scaled(svd: &Svd) -> Vec<f32> {
 fn run_on_view(
     proximity: proximity::Settings,
     iterations: usize,
-    view: usize,
+    view: &View,
     task: &mut Task<'_, '_>,
 ) -> Result<Found> {
-    let view = &task.network.views()[view];
     let matrix = proximity_matrices::of_view(proximity, view, &mut task.part(None, 0.0..PROXIMITY))?;
     let vectors = embed(&[&matrix], iterations, &mut task.part(None, PROXIMITY..1.0))?;
     Ok(Found { vectors, ..Found::default() })
@@ -133,7 +137,7 @@ impl Method for NetMf {
 
     fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         each_view(task, |view, task| match self.factor {
-            Factor::Svd => run_on_view(self.proximity, self.iterations, view, task),
+            Factor::Svd => run_on_view(self.proximity, self.iterations, &task.network.views()[view], task),
             Factor::Nmf => Nmf::default().run_on_view(self.proximity, 1, view, task),
         })
     }
@@ -154,14 +158,17 @@ impl Method for NetMfSum {
 
     fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let mut first = task.part(None, 0.0..PROXIMITY);
-        let matrices = proximity_matrices::of_all_views(self.proximity, &mut first)?;
+        let union = proximity_matrices::union_of_views(self.joint, &first);
+        let views: Vec<&View> = first.network.views().iter().chain(&union).collect();
+        let matrices = proximity_matrices::of_views(self.proximity, &views, &mut first)?;
         let parts: Vec<&Tiles<f32>> = matrices.iter().collect();
         let vectors = embed(&parts, self.iterations, &mut task.part(None, PROXIMITY..1.0))?;
         Ok(Found { vectors, ..Found::default() })
     }
 
     fn memory_like(&self, views: usize) -> Option<MemoryLike> {
-        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, false))
+        let like = proximity_matrices::memory_like(self.dim, self.proximity, views, false);
+        Some(MemoryLike { mnmf: Mnmf { joint: self.joint, ..like.mnmf }, ..like })
     }
 }
 
@@ -176,22 +183,28 @@ impl Method for NetMfConcat {
     }
 
     fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
-        let (dim, views) = (task.dim, task.network.views().len());
-        if dim < views {
+        let union = proximity_matrices::union_of_views(self.joint, task);
+        let views: Vec<&View> = task.network.views().iter().chain(&union).collect();
+        let (dim, count) = (task.dim, views.len());
+        if dim < count {
+            let and_union = if union.is_some() { " and one for their union" } else { "" };
+            let network_views = task.network.views().len();
             return Err(Error::config(format!(
-                "{} is too small for {views} views: netmf-concat needs at least one column per view",
+                "{} is too small for {network_views} views: netmf-concat needs at least one column per view{and_union}",
                 option_value("dim", dim)
             )));
         }
-        let columns = largest_remainder(dim, &vec![1.0; views], 1);
-        each_view(task, |view, task| {
+        let columns = largest_remainder(dim, &vec![1.0; count], 1);
+        each_of(&views, task, |view, task| {
             task.dim = columns[view];
-            run_on_view(self.proximity, self.iterations, view, task)
+            let settings = proximity_matrices::settings_of(self.proximity, view, task);
+            run_on_view(settings, self.iterations, views[view], task)
         })
     }
 
     fn memory_like(&self, views: usize) -> Option<MemoryLike> {
-        Some(proximity_matrices::memory_like(self.dim, self.proximity, views, false))
+        let like = proximity_matrices::memory_like(self.dim, self.proximity, views, false);
+        Some(MemoryLike { mnmf: Mnmf { joint: self.joint, ..like.mnmf }, ..like })
     }
 }
 
@@ -203,6 +216,8 @@ mod tests {
     use manyview_base::linalg::eigen;
     use manyview_base::parallel::Pool;
     use manyview_core::method::Progress;
+    use manyview_data::embedding::Kind;
+    use manyview_data::network::Network;
     use serde_json::json;
 
     fn netmf(dim: usize) -> NetMf {
@@ -284,6 +299,27 @@ mod tests {
         }
         let message = try_fit(&concat(2), &network).unwrap_err().to_string();
         assert!(message.contains("dim = 2 is too small for 3 views"), "{message}");
+    }
+
+    #[test]
+    fn the_union_is_one_more_matrix() {
+        let network = network();
+        let all = proximity::union_of_views(&network, &Pool::new(Some(2)).unwrap());
+        let views: Vec<View> = network.views().iter().cloned().chain(all).collect();
+        let extended = Network::new(network.nodes().clone(), views);
+        // Walks in the union have at most three steps.
+        let proximity = proximity::Settings { window: 3, ..proximity::Settings::default() };
+        let sum = |joint| NetMfSum { dim: 7, joint, proximity, ..NetMfSum::default() };
+        let found = fit(&sum(Joint::On), &network).embedding;
+        assert_eq!(found, fit(&sum(Joint::Off), &extended).embedding);
+        let concat = |joint| NetMfConcat { dim: 10, joint, proximity, ..NetMfConcat::default() };
+        let found = fit(&concat(Joint::On), &network).embedding;
+        assert_eq!(found.values(), fit(&concat(Joint::Off), &extended).embedding.values());
+        let last = &found.parts()[3];
+        assert_eq!((last.kind, last.view.as_ref(), last.columns.clone()), (Kind::Joint, None, 8..10));
+        let message =
+            try_fit(&NetMfConcat { dim: 3, ..concat(Joint::On) }, &network).unwrap_err().to_string();
+        assert!(message.contains("one column per view and one for their union"), "{message}");
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use manyview_base::error::Result;
 use manyview_base::linalg::Tiles;
 use manyview_core::method::{MemoryLike, Task};
-use manyview_core::mnmf::Mnmf;
+use manyview_core::mnmf::{Joint, Mnmf};
 use manyview_core::preset::Preset;
-use manyview_core::proximity::{Keep, Settings, nothing_survives, row_blocks};
+use manyview_core::proximity::{self, Keep, Settings, nothing_survives, row_blocks};
 use manyview_data::network::View;
 
 /// Returns the settings that MNMF has in the preset `paper`.
@@ -33,21 +33,42 @@ pub(crate) fn of_view(settings: Settings, view: &View, task: &mut Task<'_, '_>) 
 
 /// Computes the matrices of all views, in the order of the views.
 pub(crate) fn of_all_views(settings: Settings, task: &mut Task<'_, '_>) -> Result<Vec<Tiles<f32>>> {
-    let (network, views) = (task.network, task.network.views().len() as f64);
-    let places = network.views().iter().enumerate();
-    places
+    let views: Vec<&View> = task.network.views().iter().collect();
+    of_views(settings, &views, task)
+}
+
+/// Computes the matrices of the given views.
+pub(crate) fn of_views(
+    settings: Settings,
+    all: &[&View],
+    task: &mut Task<'_, '_>,
+) -> Result<Vec<Tiles<f32>>> {
+    let views = all.len() as f64;
+    all.iter()
+        .enumerate()
         .map(|(at, view)| {
             let span = at as f64 / views..(at + 1) as f64 / views;
+            let settings = settings_of(settings, at, task);
             of_view(settings, view, &mut task.part(Some(&view.name), span))
         })
         .collect()
+}
+
+/// Returns the settings for a view of the network, or for the union after all views.
+pub(crate) fn settings_of(settings: Settings, at: usize, task: &Task<'_, '_>) -> Settings {
+    if at < task.network.views().len() { settings } else { proximity::settings_of_union(settings) }
+}
+
+/// Returns the union of all views, if a method uses it.
+pub(crate) fn union_of_views(joint: Joint, task: &Task<'_, '_>) -> Option<View> {
+    if joint == Joint::On { proximity::union_of_views(task.network, task.pool) } else { None }
 }
 
 /// Returns the fit of MNMF that takes as much memory as a factorization of these matrices; `each_view` when the method
 /// keeps the matrix of one view at a time.
 pub(crate) fn memory_like(dim: usize, proximity: Settings, views: usize, each_view: bool) -> MemoryLike {
     // A plan needs a column per view. A method that needs them too refuses fewer itself.
-    let dim = dim.max(views);
-    let mnmf = Mnmf { stages: 1, consensus_stages: Some(0), dim, proximity, ..Mnmf::default() };
+    let (dim, joint) = (dim.max(views), Joint::Off);
+    let mnmf = Mnmf { stages: 1, consensus_stages: Some(0), joint, dim, proximity, ..Mnmf::default() };
     MemoryLike { mnmf, each_view }
 }

@@ -37,14 +37,22 @@ pub enum Kind {
     Consensus,
     /// A stage for what only single views contain.
     Unique,
+    /// The part of a unique stage for what only paths through several views contain.
+    Joint,
 }
 
 impl Kind {
+    /// Returns the kind of the stage: what only paths through several views contain is a part of unique stages.
+    pub fn of_stage(self) -> Self {
+        if self == Kind::Joint { Kind::Unique } else { self }
+    }
+
     /// Returns the name in tables and files.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Consensus => "consensus",
             Kind::Unique => "unique",
+            Kind::Joint => "joint",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The shares of stages and views in the vector of a node or in the similarity of two nodes.
 //!
-//! Every column belongs to a part (a consensus stage, or one view of a unique stage), so an inner product is the sum
+//! Every column belongs to a part (a consensus stage, or one view or the union of all views in a unique stage), so an inner product is the sum
 //! over the parts: `<x, y> = sum over parts p of <x_p, y_p>`. With x = y it is the squared norm. The share of a part
 //! is `<x_p, y_p> / sum over parts q of |<x_q, y_q>|`. The vectors of MNMF are non-negative, so the shares are
 //! non-negative and sum to 1. Other methods have numbers of both signs: a negative share makes two nodes less
@@ -21,6 +21,8 @@ pub struct Origin {
     pub total: f64,
     /// The share of the consensus stages.
     pub consensus: f64,
+    /// The share of the columns for paths through several views.
+    pub joint: f64,
     /// The share of the unique stages of each view, in descending order.
     pub views: Vec<ViewShare>,
     /// The share of each part, in descending order.
@@ -49,6 +51,13 @@ pub struct PartShare {
     pub columns: [usize; 2],
     /// Its share.
     pub share: f64,
+}
+
+impl PartShare {
+    /// Returns what the columns come from: consensus, joint, or the name of a view.
+    pub fn source(&self) -> &str {
+        self.view.as_deref().unwrap_or(self.kind.name())
+    }
 }
 
 impl Embedding {
@@ -87,9 +96,10 @@ impl Embedding {
 
     fn origin(&self, total: f64, shares: &[f64]) -> Origin {
         let mut views: Vec<ViewShare> = Vec::new();
-        let mut consensus = 0.0;
+        let (mut consensus, mut joint) = (0.0, 0.0);
         for (part, share) in self.parts().iter().zip(shares) {
             match &part.view {
+                None if part.kind == Kind::Joint => joint += share,
                 None => consensus += share,
                 Some(name) => match views.iter_mut().find(|view| view.view == *name) {
                     Some(view) => view.share += share,
@@ -108,7 +118,7 @@ impl Embedding {
         // Both sorts are stable: equal shares stay in column order.
         views.sort_by(|a, b| b.share.total_cmp(&a.share));
         parts.sort_by(|a, b| b.share.total_cmp(&a.share));
-        Origin { total, consensus, views, parts }
+        Origin { total, consensus, joint, views, parts }
     }
 }
 
@@ -158,6 +168,16 @@ mod tests {
         let sum: f64 = origin.parts.iter().map(|part| part.share).sum();
         assert!((sum - 1.0).abs() < 1e-12);
         assert_eq!(sample().explain_pair(0, 1).parts, sample().explain_pair(1, 0).parts);
+    }
+
+    #[test]
+    fn what_several_views_bring_together_has_a_share_of_its_own() {
+        let mut parts = sample().parts().to_vec();
+        (parts[3].kind, parts[3].view) = (Kind::Joint, None);
+        let (nodes, values) = (sample().nodes().clone(), sample().values().to_vec());
+        let origin = Embedding::new(nodes, 5, values, parts).explain(0);
+        assert_eq!((origin.consensus, origin.joint), (2.0 / 16.0, 9.0 / 16.0));
+        assert_eq!((origin.parts[0].source(), origin.parts[1].source()), ("joint", "calls"));
     }
 
     /// Parts that increase and decrease a similarity; their sum may be close to or below zero.

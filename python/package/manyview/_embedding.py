@@ -54,8 +54,8 @@ class Embedding:
     def explain(self, node: Any, other: Any = None) -> dict[str, Any]:
         """Returns the shares of stages and views in a vector, or in the similarity of two nodes, as ``manyview explain``.
 
-        The dict contains ``total`` (the squared norm, or the cosine similarity) and the shares ``consensus``, ``views``
-        and ``parts``. Shares of different stages are comparable only with ``scale="balanced"``. For methods whose
+        The dict contains ``total`` (the squared norm, or the cosine similarity) and the shares ``consensus``, ``joint``
+        (paths through several views), ``views`` and ``parts``. Shares of different stages are comparable only with ``scale="balanced"``. For methods whose
         columns belong to all views, there is a single share; see ``parts``.
         """
         rows = [self._row(node)] + ([] if other is None else [self._row(other)])

@@ -51,7 +51,8 @@ class MNMF(MnmfParameters):
         Node ids as given, in row order.
     view_names_ : list of str
     view_weights_ : ndarray of shape (stages, views)
-        The weight of each view in each stage; NaN if the view is not part of the stage. Columns are ``view_names_``.
+        The weight of each view in each stage; NaN if the view is not part of the stage. Columns are ``view_names_``. The
+        union of the views (``joint``) also has a weight in consensus stages, which is in ``stages_``.
     residual_ : ndarray of shape (stages, views)
         The unexplained share ``||R||^2 / ||M||^2`` of each view after each stage.
     stages_ : list of dict
@@ -150,12 +151,16 @@ class MNMF(MnmfParameters):
         self.residual_ = self._by_stage("residual", carry=True)
 
     def _by_stage(self, field: str, carry: bool) -> np.ndarray:
-        """A table of stages and views. Views that are not part of a stage have NaN, or their previous value."""
+        """A table of stages and views. Views that are not part of a stage have NaN, or their previous value.
+
+        The union of the views, which is not a view, is only in ``stages_``.
+        """
         last = max((stage["stage"] for stage in self.stages_), default=0)
         table = np.full((last, len(self.view_names_)), np.nan)
         for stage in self.stages_:
             for name, value in stage[field].items():
-                table[stage["stage"] - 1, self.view_names_.index(name)] = value
+                if name in self.view_names_:
+                    table[stage["stage"] - 1, self.view_names_.index(name)] = value
         if carry:
             for row in range(1, last):
                 table[row] = np.where(np.isnan(table[row]), table[row - 1], table[row])
@@ -211,12 +216,12 @@ class MNMF(MnmfParameters):
         return f"MNMF({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Returns a name for each column: its stage, ``consensus`` or the view, and its position there."""
+        """Returns a name for each column: its stage, ``consensus``, ``joint`` or the view, and its position there."""
         self._check_fitted()
         names = [f"unused_{column}" for column in range(self.embedding_.shape[1])]
         for stage in self.stages_:
             first, end = stage["columns"]
-            kind = stage["view"] if stage["kind"] == "unique" else "consensus"
+            kind = stage["view"] if stage["kind"] == "unique" else stage["kind"]
             names[first:end] = [f"stage{stage['stage']}_{kind}_{at}" for at in range(end - first)]
         return np.array(names, dtype=object)
 

@@ -25,6 +25,7 @@ SETTINGS = (
     "seed",
     "threads",
     "stage_dims",
+    "joint",
     "unique_first",
     "layout",
     "subtract",
@@ -93,6 +94,11 @@ PARAMETERS = """
     stage_dims : list of int, optional
         Number of columns of each stage; also sets the number of stages and of columns. Default: the same for each
         stage.
+    joint : {"on", "off"}, default "on"
+        Whether walks may also change views: paths through several views bring nodes together that no single view does.
+
+        - ``on``: also factorize the proximity of the union of all views, in which walks may change views at every step
+        - ``off``: walks within each view only, as in the paper
     unique_first : bool, default False
         Whether unique stages run before consensus stages.
     layout : {"even", "code"}, default "even"
@@ -158,6 +164,7 @@ class MnmfParameters:
         threads: int | None = None,
         *,
         stage_dims: Sequence[int] | None = None,
+        joint: str = "on",
         unique_first: bool = False,
         layout: str = "even",
         subtract: str = "symmetric",
@@ -189,6 +196,7 @@ class MnmfParameters:
         self.seed = seed
         self.threads = threads
         self.stage_dims = stage_dims
+        self.joint = joint
         self.unique_first = unique_first
         self.layout = layout
         self.subtract = subtract

@@ -217,7 +217,7 @@ fn show(fit: &Fit, folder: &Path, total: f64) -> Result<()> {
     let table = if fit.stages.is_empty() {
         part_table(fit.embedding.parts())
     } else {
-        let views: Vec<String> = fit.views.iter().map(|view| view.name.clone()).collect();
+        let views: Vec<String> = fit.views.iter().chain(&fit.joint).map(|view| view.name.clone()).collect();
         let width = usize::from(console::Term::stdout().size().1);
         stage_table(&fit.stages, &views, width)
     };

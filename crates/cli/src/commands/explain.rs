@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::Result;
+use manyview::embedding::Kind;
 use manyview::explain::{Origin, PartShare};
 use manyview::message::Notation;
 use manyview::result::ResultFolder;
@@ -55,6 +56,9 @@ fn text(names: &[&str], origin: &Origin, top: usize) -> String {
     }
     let mut text = format!("{head}\n\nshare of the {of}\n");
     let mut rows = vec![("consensus", origin.consensus)];
+    if origin.parts.iter().any(|part| part.kind == Kind::Joint) {
+        rows.push((Kind::Joint.name(), origin.joint));
+    }
     rows.extend(origin.views.iter().map(|view| (view.view.as_str(), view.share)));
     let widest = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
     for (name, share) in rows {
@@ -65,12 +69,11 @@ fn text(names: &[&str], origin: &Origin, top: usize) -> String {
         text.push_str("\nlargest parts\n");
     }
     for part in shown {
-        let name = part.view.as_deref().unwrap_or("consensus");
         let [from, to] = [part.columns[0], part.columns[1].saturating_sub(1)];
         let _ = writeln!(
             text,
             "  {:<widest$}  {:>6.1}%  stage {}, columns {from}-{to}",
-            name,
+            part.source(),
             100.0 * part.share,
             part.stage
         );

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::Result;
 use manyview::comm::Comm;
 use manyview::embedding::Kind;
-use manyview::estimate::{ExpectedTime, Memory};
+use manyview::estimate::{ExpectedTime, Memory, ViewEstimate};
 use manyview::memory::{available_bytes, peak_resident_bytes};
 use manyview::message::{Notation, option};
 use manyview::mnmf::{Mnmf, Split};
@@ -61,7 +61,7 @@ pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>) -> 
     let mut text = views(network, &found, model.method().name());
     if let MethodSettings::Mnmf(settings) = &model.settings {
         let time = estimate.time(settings, network, &found.pool, &mut watch)?;
-        text.push_str(&stages(network, settings, &time)?);
+        text.push_str(&stages(network, settings, &found.views, &time)?);
         text.push_str(&memory(&estimate.memory, max_memory));
         let _ = write!(
             text,
@@ -83,20 +83,20 @@ fn views(network: &Network, estimate: &ModelEstimate, method: &str) -> String {
     let nodes = network.nodes().len();
     let (count, views) = (plural(nodes, "node"), plural(network.views().len(), "view"));
     let mut text = format!("{count}, {views}\n\n");
-    let widest = network.views().iter().map(|view| view.name.chars().count()).max().unwrap_or(0).max(4);
+    let names = estimate.views.iter().map(|view| view.name.chars().count());
+    let widest = names.max().unwrap_or(0).max(4);
     let _ = writeln!(
         text,
         "{:<widest$}  {:>12}  {:>16}  {:>6}  {:>9}",
         "view", "edges", "expected entries", "+-", "of pairs"
     );
     for expected in &estimate.views {
-        let Ok(view) = network.view_named(&expected.name) else { continue };
         let pairs = 100.0 * expected.entries / (nodes as f64 * nodes as f64);
         let _ = writeln!(
             text,
             "{:<widest$}  {:>12}  {:>16}  {:>5.1}%  {pairs:>8.2}%",
-            view.name,
-            thousands(view.edges()),
+            expected.name,
+            thousands(expected.edges),
             about(expected.entries),
             100.0 * expected.error
         );
@@ -108,20 +108,25 @@ fn views(network: &Network, estimate: &ModelEstimate, method: &str) -> String {
     text
 }
 
-fn stages(network: &Network, config: &Mnmf, time: &ExpectedTime) -> Result<String> {
+fn stages(
+    network: &Network,
+    config: &Mnmf,
+    expected: &[ViewEstimate],
+    time: &ExpectedTime,
+) -> Result<String> {
     let plan = config.plan(network.views().len())?;
     let mut text = format!("\n{:>5}  {:<9}  {:>9}  {:>8}  split\n", "stage", "kind", "columns", "time");
     for (stage, time) in plan.stages.iter().zip(&time.stages) {
         let columns = format!("{}-{}", stage.columns.start, stage.columns.end.saturating_sub(1));
         let split = match (stage.kind, &stage.split) {
             (Kind::Consensus, _) => "all views together".into(),
-            (Kind::Unique, Split::Given(split)) => {
-                let names = network.views().iter().map(|view| &view.name);
+            (_, Split::Given(split)) => {
+                let names = expected.iter().map(|view| &view.name);
                 let each = names.zip(split).map(|(name, columns)| format!("{name} {columns}"));
                 each.collect::<Vec<_>>().join(", ")
             }
             // Known when the stage starts.
-            (Kind::Unique, _) => "by the residual of each view".into(),
+            (_, _) => "by the residual of each view".into(),
         };
         let (number, kind, time) = (stage.number, stage.kind.name(), seconds(time.seconds));
         let _ = writeln!(text, "{number:>5}  {kind:<9}  {columns:>9}  {time:>8}  {split}");

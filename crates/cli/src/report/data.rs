@@ -4,6 +4,7 @@
 //! With ten neighbors and six views that is about 250 bytes per node; a finer resolution would not be visible.
 
 use anyhow::Result;
+use manyview::embedding::Kind;
 use manyview::layout::layout_watched;
 use manyview::method::{StageRecord, ViewRecord};
 use manyview::neighbors::{Neighbor, neighbors_watched};
@@ -38,7 +39,7 @@ pub(super) struct Page<'a> {
     nodes: Vec<&'a str>,
     /// x and y of each node, 16 bits each.
     places: String,
-    /// "consensus", then the views; empty if the columns of the result are not assigned to views.
+    /// "consensus", then the views, and their union if it took part; empty if the columns of the result are not assigned to views.
     sources: Vec<&'a str>,
     /// For each node the share of each source, 8 bits each.
     shares: String,
@@ -92,6 +93,7 @@ struct Run<'a> {
 #[derive(Serialize)]
 struct RunNetwork<'a> {
     views: &'a [ViewRecord],
+    joint: Option<&'a ViewRecord>,
     overlap: &'a [Overlap],
 }
 
@@ -142,7 +144,11 @@ fn run(run: &SavedRun) -> Run<'_> {
         command: &run.command,
         method: &run.method,
         config: &run.config,
-        network: RunNetwork { views: &run.network.views, overlap: &run.network.overlap },
+        network: RunNetwork {
+            views: &run.network.views,
+            joint: run.network.joint.as_ref(),
+            overlap: &run.network.overlap,
+        },
         stages: &run.stages,
         warnings: run.warnings.iter().cloned().chain(run.scale_note().map(|note| note.to_string())).collect(),
         seconds: run.seconds,
@@ -162,7 +168,7 @@ fn packed_places(places: &[Option<[f32; 2]>]) -> String {
 /// The sources of vectors and similarities.
 struct Origins<'a> {
     embedding: &'a Embedding,
-    /// "consensus", then the views.
+    /// "consensus", then the views, and their union if it took part.
     sources: Vec<&'a str>,
     /// The source of each part.
     source_of: Vec<usize>,
@@ -172,11 +178,13 @@ impl<'a> Origins<'a> {
     fn new(finished: &'a SavedResult) -> Self {
         let SavedResult { embedding, run } = finished;
         let views = run.network.views.iter().map(|view| view.name.as_str());
-        let mut sources: Vec<&str> = std::iter::once("consensus").chain(views).collect();
+        let joint = run.network.joint.iter().map(|joint| joint.name.as_str());
+        let mut sources: Vec<&str> = std::iter::once("consensus").chain(views).chain(joint).collect();
         if embedding.parts().is_empty() {
             sources.clear();
         }
         let source = |part: &manyview::embedding::Part| match &part.view {
+            None if part.kind == Kind::Joint => sources.len() - 1,
             None => 0,
             Some(view) => {
                 1 + sources[1..].iter().position(|name| name == view).expect("parts belong to these views")

@@ -5,7 +5,6 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use manyview::embedding::Kind;
 use manyview::io::Reading;
 use manyview::method::{Progress, StageRecord};
 use manyview::{evaluate, layout};
@@ -218,10 +217,7 @@ fn stage_line(first: &StageRecord, records: &[StageRecord]) -> String {
     let iterations: usize = records.iter().map(|record| record.iterations).sum();
     let left = records.iter().flat_map(|record| &record.residual);
     let left: Vec<String> = left.map(|(view, share)| format!("{view} {:.1}%", 100.0 * share)).collect();
-    let kind = match first.kind {
-        Kind::Consensus => "consensus",
-        Kind::Unique => "unique",
-    };
+    let kind = first.kind.of_stage().name();
     let (number, iterations, time) = (first.stage, plural(iterations, "iteration"), seconds(time));
     format!("stage {number} ({kind}): {iterations}, {time}; residual: {}", left.join(", "))
 }

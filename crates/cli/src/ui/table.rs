@@ -7,7 +7,8 @@ use manyview::method::StageRecord;
 
 /// Width of the table before the columns of the views.
 const FIXED: usize = 37;
-const PER_VIEW: usize = 17;
+/// Three views fit into 80 characters: two, and their union.
+const PER_VIEW: usize = 14;
 /// The explanation of the cells, short enough for a narrow terminal.
 const KEY: &str = "(per view: weight, or columns if unique; residual)\n";
 
@@ -39,8 +40,12 @@ fn row(first: &StageRecord, records: &[StageRecord], views: &[String]) -> String
     let from = records.iter().map(|record| record.columns[0]).min().unwrap_or(0);
     let to = records.iter().map(|record| record.columns[1]).max().unwrap_or(0);
     let columns = format!("{from}-{}", to.saturating_sub(1));
-    let mut text =
-        format!("{:>5}  {:<9}  {columns:>9}  {:>10}", first.stage, first.kind.name(), iterations(records));
+    let mut text = format!(
+        "{:>5}  {:<9}  {columns:>9}  {:>10}",
+        first.stage,
+        first.kind.of_stage().name(),
+        iterations(records)
+    );
     for view in views {
         let record = records.iter().find(|record| record.residual.contains_key(view));
         let cell = record.map_or_else(|| "-".into(), |record| cell(record, view));
@@ -61,9 +66,9 @@ fn iterations(records: &[StageRecord]) -> String {
 fn cell(record: &StageRecord, view: &str) -> String {
     let share = match record.kind {
         Kind::Consensus => format!("{:.2}", record.weights.get(view).copied().unwrap_or(0.0)),
-        Kind::Unique => (record.columns[1] - record.columns[0]).to_string(),
+        Kind::Unique | Kind::Joint => (record.columns[1] - record.columns[0]).to_string(),
     };
-    format!("{share}  {:>6.1}%", 100.0 * record.residual[view])
+    format!("{share} {:>6.1}%", 100.0 * record.residual[view])
 }
 
 fn shortened(name: &str, width: usize) -> String {

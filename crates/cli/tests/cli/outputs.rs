@@ -65,7 +65,9 @@ fn run_json_keeps_the_contract() {
     assert_eq!(config["consensus_stages"], 1);
     assert_eq!(config["stage_dims"], Value::from(vec![8, 8]));
 
-    assert_eq!(keys(&run["network"]).join(" "), "fingerprint nodes overlap views");
+    assert_eq!(keys(&run["network"]).join(" "), "fingerprint joint nodes overlap views");
+    assert_eq!(keys(&run["network"]["joint"]).join(" "), "edges entries isolated name squared_norm");
+    assert_eq!((&run["network"]["joint"]["name"], &config["joint"]), (&"joint".into(), &"on".into()));
     assert_eq!(run["network"]["nodes"], 6);
     let views = run["network"]["views"].as_array().unwrap();
     assert_eq!(views.len(), 2);
@@ -88,7 +90,7 @@ fn stages_in_run_json_cover_all_columns() {
         place.done(&format!("{line} -q --force -o result"));
         let run = place.json("result/run.json");
         let stages = run["stages"].as_array().unwrap();
-        let mut next = 0;
+        let (mut next, mut joint) = (0, false);
         for stage in stages {
             assert_eq!(
                 keys(stage).join(" "),
@@ -102,11 +104,15 @@ fn stages_in_run_json_cover_all_columns() {
             match stage["kind"].as_str().unwrap() {
                 "consensus" => {
                     assert_eq!((&stage["view"], &stage["consensus"]), (&Value::Null, &consensus.into()));
-                    assert_eq!(keys(&stage["weights"]), ["calls", "mails"]);
+                    assert_eq!(keys(&stage["weights"]), ["calls", "joint", "mails"]);
                 }
                 kind => {
-                    assert_eq!((kind, &stage["consensus"]), ("unique", &Value::Null));
-                    assert_eq!(keys(&stage["weights"]), [stage["view"].as_str().unwrap()]);
+                    // The union of the views is not a view.
+                    let view =
+                        if kind == "joint" { &Value::Null } else { &keys(&stage["weights"])[0].into() };
+                    assert_eq!((&stage["view"], &stage["consensus"]), (view, &Value::Null));
+                    assert_eq!(stage["weights"].as_object().unwrap().len(), 1);
+                    joint |= kind == "joint";
                 }
             }
             assert!(stage["iterations"].as_u64().unwrap() > 0 && stage["converged"].is_boolean());
@@ -117,7 +123,8 @@ fn stages_in_run_json_cover_all_columns() {
                 assert!((0.0..=1.0).contains(&left.as_f64().unwrap()));
             }
         }
-        assert_eq!((next, stages[0]["stage"].as_u64(), stages.len()), (17, Some(1), 1 + 3 * 2));
+        assert_eq!((next, stages[0]["stage"].as_u64(), stages.len()), (17, Some(1), 1 + 3 * 3));
+        assert!(joint);
     }
 }
 
@@ -231,7 +238,7 @@ fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
         ]
     );
     assert!(lines[2].starts_with("6 nodes, 2 views: calls (7 edges), mails (4 edges); read in "), "{err}");
-    assert!(lines[3].starts_with("expecting about 32 proximity entries and "), "{err}");
+    assert!(lines[3].starts_with("expecting about 52 proximity entries and "), "{err}");
     assert_eq!(lines[4], "computing proximities");
     assert!(lines[5].starts_with("stage 1 (consensus): ") && lines[5].contains("residual: calls "), "{err}");
     assert!(lines[6].starts_with("stage 2 (unique): "), "{err}");

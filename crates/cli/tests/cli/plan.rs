@@ -22,7 +22,7 @@ fn a_plan_is_printed_and_nothing_is_written() {
             "consensus        0-3",
             "all views together",
             "unique         12-15",
-            "calls 2, mails 2",
+            "calls 2, mails 1, joint 1",
             "memory  peak ",
             "time    about ",
             "rough",

@@ -20,6 +20,9 @@ pub struct Identity {
     /// The number of nodes. Not in the file, where the hash stands for it: it is what the sizes in a file are compared with.
     #[serde(skip)]
     node_count: usize,
+    /// The number of matrices that are factorized: one per view, and one for their union. Not in the file, which has the setting.
+    #[serde(skip)]
+    targets: usize,
     views: Vec<ViewIdentity>,
     /// The columns of each stage.
     columns: Vec<Range<usize>>,
@@ -53,6 +56,7 @@ impl Identity {
             config,
             nodes: mix_words(ids),
             node_count: network.nodes().len(),
+            targets: settings.targets(network.views().len()),
             views: network.views().iter().map(view).collect(),
             columns: columns.unwrap_or_default(),
         }
@@ -68,9 +72,9 @@ impl Identity {
         self.node_count
     }
 
-    /// The number of views.
-    pub(super) fn views(&self) -> usize {
-        self.views.len()
+    /// The number of matrices that are factorized.
+    pub(super) fn targets(&self) -> usize {
+        self.targets
     }
 
     /// Describes the first difference from `other`; `None` if there is none.

@@ -117,13 +117,13 @@ impl Checkpoints {
         let Some(columns) = self.identity.columns_of(stage) else {
             return Some("is beyond the last stage".into());
         };
-        let (views, nodes) = (self.identity.views(), self.identity.node_count());
+        let (targets, nodes) = (self.identity.targets(), self.identity.node_count());
         let mut next = columns.start;
         for piece in &found.pieces {
             if piece.columns.start < next || piece.columns.end > columns.end {
                 return Some(format!("has columns {:?} of {columns:?}", piece.columns));
             }
-            if piece.views.iter().any(|&view| view >= views) {
+            if piece.views.iter().any(|&view| view >= targets) {
                 return Some("has a view that the network does not have".into());
             }
             if piece.u_rows != nodes || piece.v_rows != nodes {

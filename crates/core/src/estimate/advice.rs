@@ -54,10 +54,11 @@ impl Estimate {
         observer: &mut Observer<'_>,
     ) -> Result<Vec<String>> {
         let peak = |config: &Mnmf, entries: &[f64], threads: usize| {
-            let plan = config.plan(entries.len()).ok()?;
+            let plan = config.plan(network.views().len()).ok()?;
             let matrices: Vec<Matrix> =
                 self.views.iter().zip(entries).map(|(view, &entries)| view.matrix(entries)).collect();
-            let memory = Memory::of(config, &plan, network, &matrices, threads, self.memory.read);
+            let union = self.union.as_ref();
+            let memory = Memory::of(config, &plan, network, union, &matrices, threads, self.memory.read);
             Some(memory.peak()).filter(|&peak| peak <= limit)
         };
         let now: Vec<f64> = self.views.iter().map(|view| view.entries).collect();

@@ -53,31 +53,35 @@ impl Memory {
         config: &Mnmf,
         plan: &Plan,
         network: &Network,
+        union: Option<&View>,
         matrices: &[Matrix],
         threads: usize,
         read: Option<u64>,
     ) -> Self {
+        let all_views: Vec<&View> = network.views().iter().chain(union).collect();
         let (nodes, workers) = (network.nodes().len() as f64, threads as f64);
         let ids = network.nodes().iter().map(str::len).sum::<usize>() as f64 + 8.0 * nodes;
         let adjacency: f64 = network.views().iter().map(|view| csr_bytes(view, 8.0)).sum();
         let kept = PROCESS + workers * THREAD + ids + adjacency;
 
-        let symmetric = config.keep(network.views()) == Keep::Upper;
-        let (mut proximity, mut tiles) = (kept, 0.0);
-        for (view, &Matrix { entries, number_bytes }) in network.views().iter().zip(matrices) {
+        let symmetric = config.keep(&all_views) == Keep::Upper;
+        // The union is freed when its proximity is known.
+        let while_walking = kept + union.map_or(0.0, |union| csr_bytes(union, 8.0));
+        let (mut proximity, mut tiles) = (while_walking, 0.0);
+        for (view, &Matrix { entries, number_bytes }) in all_views.iter().zip(matrices) {
             let number = number_bytes as f64;
             let rows = 8.0 * if symmetric { entries / 2.0 } else { entries } + 8.0 * nodes;
             let in_tiles = tile_bytes(network.nodes().len(), entries as usize, symmetric) as f64;
             let walking = walk_bytes(view, number) + workers * scratch_bytes(nodes, entries, number) + rows;
             // Rows are freed block by block while they are converted to tiles.
             let cutting = rows.max(in_tiles) + workers * GROWING * block_bytes(nodes, entries);
-            proximity = proximity.max(kept + tiles + walking.max(cutting));
+            proximity = proximity.max(while_walking + tiles + walking.max(cutting));
             tiles += in_tiles;
         }
         let entries = |matrix: &Matrix| matrix.entries;
         let (all, largest) =
             (matrices.iter().map(entries).sum(), matrices.iter().map(entries).fold(0.0, f64::max));
-        let views = network.views().len();
+        let views = all_views.len();
         let panel = |matrix: &Matrix| symmetric_panel_width(nodes as usize, matrix.entries as usize);
         let panels = matrices.iter().map(panel);
         let rows_together =
@@ -167,7 +171,7 @@ fn singular_bytes(config: &Mnmf, nodes: f64, width: f64) -> f64 {
 fn solver(config: &Mnmf, stage: &Stage) -> Solver {
     match stage.kind {
         Kind::Consensus => config.solver,
-        Kind::Unique => config.unique_solver(),
+        Kind::Unique | Kind::Joint => config.unique_solver(),
     }
 }
 

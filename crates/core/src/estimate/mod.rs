@@ -37,11 +37,12 @@ const AFFORDABLE: f64 = 4e9;
 /// What a fit needs.
 #[derive(Clone, Debug)]
 pub struct Estimate {
-    /// The views, in order.
+    /// The views, in order, and their union if it takes part.
     pub views: Vec<ViewEstimate>,
     /// The peak memory of each phase.
     pub memory: Memory,
     threads: usize,
+    union: Option<View>,
 }
 
 /// What is expected for a view.
@@ -49,6 +50,8 @@ pub struct Estimate {
 pub struct ViewEstimate {
     /// Its name.
     pub name: String,
+    /// Distinct edges.
+    pub edges: usize,
     /// Entries of its proximity matrix.
     pub entries: f64,
     /// Standard error of `entries` relative to it; 0 when all rows were computed.
@@ -79,55 +82,57 @@ impl Mnmf {
     /// Estimates what [`Mnmf::fit`] needs for a network, in a small fraction of its time. The fit itself never refuses.
     pub fn estimate(&self, network: &Network, pool: &Pool, observer: &mut Observer<'_>) -> Result<Estimate> {
         let plan = self.plan(network.views().len())?;
+        let union = self.union_of_views(network, pool);
+        let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
         let mut views = Vec::new();
-        for (index, view) in network.views().iter().enumerate() {
+        for (index, view) in all_views.iter().enumerate() {
             let mut watch = |done: usize, rows: usize| {
-                let done = (index as f64 + done as f64 / rows.max(1) as f64) / network.views().len() as f64;
+                let done = (index as f64 + done as f64 / rows.max(1) as f64) / all_views.len() as f64;
                 observer(&Progress::Working { doing: "estimate", view: Some(&view.name), done })
             };
-            views.push(self.estimate_view(view, pool, &mut watch)?);
+            let settings = self.settings_of(index, network.views().len());
+            views.push(estimate_view(settings, view, pool, &mut watch)?);
         }
         let matrices: Vec<Matrix> = views.iter().map(|view| view.matrix(view.entries)).collect();
         let threads = pool.threads();
-        let memory = Memory::of(self, &plan, network, &matrices, threads, peak_resident_bytes());
-        Ok(Estimate { views, memory, threads })
+        let read = peak_resident_bytes();
+        let memory = Memory::of(self, &plan, network, union.as_ref(), &matrices, threads, read);
+        Ok(Estimate { views, memory, threads, union })
     }
+}
 
-    fn estimate_view(
-        &self,
-        view: &View,
-        pool: &Pool,
-        watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-    ) -> Result<ViewEstimate> {
-        let settings = self.proximity;
-        check_walk(view, pool.threads())?;
-        let strata = Strata::of(view, self.proximity.window);
-        let all = strata.picks.len();
-        let mut watch = |groups: usize| watch((groups * TOGETHER).min(all), all);
-        let sample = proximity::sample(view, settings, &strata.picks, pool, &mut watch)?;
+fn estimate_view(
+    settings: proximity::Settings,
+    view: &View,
+    pool: &Pool,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<ViewEstimate> {
+    check_walk(view, pool.threads())?;
+    let strata = Strata::of(view, settings.window);
+    let all = strata.picks.len();
+    let mut watch = |groups: usize| watch((groups * TOGETHER).min(all), all);
+    let sample = proximity::sample(view, settings, &strata.picks, pool, &mut watch)?;
 
-        let mut by_value = vec![0.0; STEPS];
-        let mut totals = Vec::new();
-        for (counts, &size) in sample.rows.iter().zip(&strata.sizes) {
-            for (sum, &count) in by_value.iter_mut().zip(counts) {
-                *sum += size * f64::from(count);
-            }
-            totals.push(size * counts.iter().map(|&count| f64::from(count)).sum::<f64>());
+    let mut by_value = vec![0.0; STEPS];
+    let mut totals = Vec::new();
+    for (counts, &size) in sample.rows.iter().zip(&strata.sizes) {
+        for (sum, &count) in by_value.iter_mut().zip(counts) {
+            *sum += size * f64::from(count);
         }
-        let volume: f64 = view.adjacency.values().iter().sum();
-        if self.proximity.isolated == Isolated::Loop && volume > self.proximity.negative {
-            let step = (libm::log(volume / self.proximity.negative) / STEP) as usize;
-            by_value[step.min(STEPS - 1)] += strata.without_edges as f64;
-        }
-        let entries: f64 = by_value.iter().sum();
-        let error = if entries > 0.0 { strata.standard_error(&totals) / entries } else { 0.0 };
-        let groups = proximity::computed_groups(view) as f64;
-        let busy =
-            pool.threads().min(view.adjacency.rows().div_ceil(manyview_base::linalg::BLOCK_ROWS)).max(1);
-        let seconds = median(sample.group_seconds) * groups / busy as f64;
-        let (name, number_bytes) = (view.name.clone(), sample.number_bytes);
-        Ok(ViewEstimate { name, entries, error, sampled: all, seconds, number_bytes, by_value })
+        totals.push(size * counts.iter().map(|&count| f64::from(count)).sum::<f64>());
     }
+    let volume: f64 = view.adjacency.values().iter().sum();
+    if settings.isolated == Isolated::Loop && volume > settings.negative {
+        let step = (libm::log(volume / settings.negative) / STEP) as usize;
+        by_value[step.min(STEPS - 1)] += strata.without_edges as f64;
+    }
+    let entries: f64 = by_value.iter().sum();
+    let error = if entries > 0.0 { strata.standard_error(&totals) / entries } else { 0.0 };
+    let groups = proximity::computed_groups(view) as f64;
+    let busy = pool.threads().min(view.adjacency.rows().div_ceil(manyview_base::linalg::BLOCK_ROWS)).max(1);
+    let seconds = median(sample.group_seconds) * groups / busy as f64;
+    let (name, edges, number_bytes) = (view.name.clone(), view.edges(), sample.number_bytes);
+    Ok(ViewEstimate { name, edges, entries, error, sampled: all, seconds, number_bytes, by_value })
 }
 
 /// Refuses a view whose walk does not fit into the memory: sampled rows need it too, before anything is known of the rest.
@@ -257,7 +262,7 @@ mod tests {
         // The estimate is that of f64, and differs from one of f32 by sixteen rows of `now` and `next`, and by the steps.
         let of = |number_bytes| {
             let matrix = Matrix { entries: found.views[0].entries, number_bytes };
-            Memory::of(&config, &plan, &double, &[matrix], threads, None).proximity
+            Memory::of(&config, &plan, &double, None, &[matrix], threads, None).proximity
         };
         assert_eq!(found.memory.proximity, of(8));
         let nodes = double.nodes().len();

@@ -16,7 +16,7 @@ use manyview_base::linalg::{BLOCK_ROWS, Tiles};
 use manyview_base::parallel::Pool;
 use manyview_base::random::Key;
 use manyview_data::embedding::Kind;
-use manyview_data::network::Network;
+use manyview_data::network::{Network, View};
 
 /// The number of iterations of a solver with its default `tol` on our test networks, in consensus and unique stages.
 fn typical_iterations(solver: Solver) -> [usize; 2] {
@@ -97,8 +97,9 @@ impl Estimate {
         observer: &mut Observer<'_>,
     ) -> Result<ExpectedTime> {
         let plan = config.plan(network.views().len())?;
-        let rows = some_rows(config, network, pool, observer)?;
-        let views = network.views().len();
+        let all_views: Vec<&View> = network.views().iter().chain(&self.union).collect();
+        let rows = some_rows(config, &all_views, network.views().len(), pool, observer)?;
+        let views = all_views.len();
         let mut lines = Lines::default();
         let (mut entries, mut stages) = (self.entries(), Vec::new());
         for stage in &plan.stages {
@@ -108,7 +109,7 @@ impl Estimate {
             let width = stage.columns.len().div_ceil(parts);
             let (solver, most) = match stage.kind {
                 Kind::Consensus => (config.solver, config.max_iter),
-                Kind::Unique => (config.unique_solver(), config.unique_max_iter()),
+                Kind::Unique | Kind::Joint => (config.unique_solver(), config.unique_max_iter()),
             };
             let line = lines.get(width, solver, || time_iterations(&rows, width, solver, pool))?;
             let iterations = typical_iterations(solver)[usize::from(unique)].min(most);
@@ -124,21 +125,23 @@ impl Estimate {
 /// Rows from the middle of every view, in two sizes.
 fn some_rows(
     config: &Mnmf,
-    network: &Network,
+    views: &[&View],
+    network_views: usize,
     pool: &Pool,
     observer: &mut Observer<'_>,
 ) -> Result<[Vec<Tiles<f32>>; 2]> {
-    let nodes = network.nodes().len();
+    let nodes = views[0].adjacency.rows();
     let length = (TIMED_BLOCKS * BLOCK_ROWS).min(nodes);
     let first = (nodes - length) / 2;
     let (mut half, mut whole) = (Vec::new(), Vec::new());
-    for (index, view) in network.views().iter().enumerate() {
+    for (index, view) in views.iter().enumerate() {
         let mut watch = |done: usize| {
-            let done = (index as f64 + done as f64 / length.max(1) as f64) / network.views().len() as f64;
+            let done = (index as f64 + done as f64 / length.max(1) as f64) / views.len() as f64;
             observer(&Progress::Working { doing: "estimate", view: Some(&view.name), done })
         };
         let rows = first..first + length;
-        let found = proximity::row_blocks(view, config.proximity, rows, Keep::All, pool, &mut watch)?;
+        let settings = config.settings_of(index, network_views);
+        let found = proximity::row_blocks(view, settings, rows, Keep::All, pool, &mut watch)?;
         let some = found.blocks[..found.blocks.len().div_ceil(2)].to_vec();
         let in_tiles = |rows, blocks| pool.run(|| Tiles::from_blocks(rows, nodes, blocks));
         half.push(in_tiles(some.iter().map(|block| block.rows()).sum(), some));

@@ -175,7 +175,10 @@ pub fn fit<M: Method>(
     }
     let embedding = Embedding::new(network.nodes().clone(), columns, found.vectors, found.parts);
     let stages = found.stages.unwrap_or_default();
-    let views = if stages.views.is_empty() { ViewRecord::of(network) } else { stages.views };
+    let views = match stages.views {
+        views if views.is_empty() => network.views().iter().map(ViewRecord::of).collect(),
+        views => views,
+    };
     let seconds = Seconds { total: began.elapsed().as_secs_f64(), ..stages.seconds };
     Ok(Fit {
         method: name.to_owned(),
@@ -185,6 +188,7 @@ pub fn fit<M: Method>(
         overlap: Vec::new(),
         embedding,
         views,
+        joint: stages.joint,
         stages: stages.records,
         warnings: found.warnings,
         seconds,

@@ -9,7 +9,7 @@ use crate::comm::Traffic;
 use crate::mnmf::Consensus;
 use manyview_base::message::Warning;
 use manyview_data::embedding::{Embedding, Kind};
-use manyview_data::network::{Network, View};
+use manyview_data::network::View;
 use manyview_data::overlap::Overlap;
 
 /// The result of a fit, by any method.
@@ -30,6 +30,8 @@ pub struct Fit {
     pub embedding: Embedding,
     /// The views as they went in.
     pub views: Vec<ViewRecord>,
+    /// The union of all views, if it was factorized as well.
+    pub joint: Option<ViewRecord>,
     /// The stages as they ran, one record per view in unique stages; empty for methods without stages.
     pub stages: Vec<StageRecord>,
     /// What the user should know about the result.
@@ -79,16 +81,15 @@ pub struct ViewRecord {
 }
 
 impl ViewRecord {
-    /// The views of a network, before anything is known of their proximity.
-    pub fn of(network: &Network) -> Vec<Self> {
-        let record = |view: &View| ViewRecord {
+    /// A view before anything is known of its proximity.
+    pub fn of(view: &View) -> Self {
+        ViewRecord {
             name: view.name.clone(),
             edges: view.edges(),
             isolated: view.isolated(),
             entries: 0,
             squared_norm: 0.0,
-        };
-        network.views().iter().map(record).collect()
+        }
     }
 }
 

@@ -87,6 +87,8 @@ pub struct StageWork {
     pub records: Vec<StageRecord>,
     /// The views as they went into the stages.
     pub views: Vec<ViewRecord>,
+    /// The union of all views, if it was factorized as well.
+    pub joint: Option<ViewRecord>,
     /// Wall time of the proximity and of the stages.
     pub seconds: Seconds,
     /// What this rank did.

@@ -12,6 +12,14 @@ named! {
 }
 
 named! {
+    /// Whether walks may change views.
+    pub enum Joint {
+        On = "on", "also factorize the proximity of the union of all views, in which walks may change views at every step";
+        Off = "off", "walks within each view only, as in the paper";
+    }
+}
+
+named! {
     /// How the columns of a unique stage are divided among the views.
     pub enum Share {
         Residual = "residual", "in proportion to the norm of the residual of each view";

@@ -3,7 +3,7 @@
 mod choices;
 mod plan;
 
-pub use choices::{ColumnLayout, Consensus, Init, Normalize, Scale, Share, Subtract};
+pub use choices::{ColumnLayout, Consensus, Init, Joint, Normalize, Scale, Share, Subtract};
 pub use plan::{Plan, Split, Stage, largest_remainder};
 
 use manyview_base::error::{Error, Result};
@@ -14,7 +14,8 @@ use manyview_base::settings::Settings;
 use crate::nmf::{Solver, StopRule};
 use crate::preset::{Preset, largest_dim};
 use crate::proximity::{self, Keep};
-use manyview_data::network::View;
+use manyview_base::parallel::Pool;
+use manyview_data::network::{Network, View};
 
 settings! {
     /// Settings of MNMF: `Mnmf { dim: 128, ..Mnmf::default() }`.
@@ -29,6 +30,8 @@ settings! {
         stage_dims: Option<Vec<usize>> = None => at_least(1.0).absent("the same for each stage");
         /// The kind of consensus stage.
         consensus: Consensus = Consensus::Pooled;
+        /// Whether walks may also change views: paths through several views bring nodes together that no single view does.
+        joint: Joint = Joint::On;
         /// How the columns of a unique stage are divided among the views.
         share: Share = Share::Residual;
         /// The exponent of the view weights in shared consensus stages: near 1 the best-fitting view dominates, above 5
@@ -75,6 +78,7 @@ impl Mnmf {
             Preset::Default => Mnmf::default(),
             Preset::Paper => Mnmf {
                 consensus: Consensus::Shared,
+                joint: Joint::Off,
                 share: Share::Equal,
                 normalize: Normalize::None,
                 solver: Solver::Mu,
@@ -91,6 +95,7 @@ impl Mnmf {
                 layout: ColumnLayout::Code,
                 gamma: 20.0,
                 consensus: Consensus::Shared,
+                joint: Joint::Off,
                 share: Share::Equal,
                 normalize: Normalize::Max,
                 solver: Solver::Mu,
@@ -185,6 +190,21 @@ impl Mnmf {
         self.tol.unwrap_or(solver.default_tol())
     }
 
+    /// The number of matrices that are factorized for this number of views: one for each, and one for their union.
+    pub(crate) fn targets(&self, views: usize) -> usize {
+        if self.joint == Joint::On && views > 1 { views + 1 } else { views }
+    }
+
+    /// The union of all views, if it is factorized as well.
+    pub(crate) fn union_of_views(&self, network: &Network, pool: &Pool) -> Option<View> {
+        if self.joint == Joint::On { proximity::union_of_views(network, pool) } else { None }
+    }
+
+    /// The settings of the proximity of a view, or of the union after all views.
+    pub(crate) fn settings_of(&self, view: usize, views: usize) -> proximity::Settings {
+        if view < views { self.proximity } else { proximity::settings_of_union(self.proximity) }
+    }
+
     /// Whether the residual of a view stays symmetric.
     pub(crate) fn is_symmetric(&self, view: &View) -> bool {
         self.subtract == Subtract::Symmetric && !view.directed
@@ -192,7 +212,7 @@ impl Mnmf {
 
     /// The entries of the proximity matrices that one process keeps. Sums of matrices are only computed where all are stored
     /// in the same way.
-    pub(crate) fn keep(&self, views: &[View]) -> Keep {
+    pub(crate) fn keep(&self, views: &[&View]) -> Keep {
         if views.iter().all(|view| self.is_symmetric(view)) { Keep::Upper } else { Keep::All }
     }
 

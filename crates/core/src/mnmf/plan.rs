@@ -38,7 +38,7 @@ pub struct Stage {
 pub enum Split {
     /// When the stage starts, by the residual of each view at that time.
     Residual,
-    /// This many columns for each view.
+    /// This many columns for each view, and for their union if it gets any.
     Given(Vec<usize>),
 }
 
@@ -71,9 +71,11 @@ impl Mnmf {
             let from = &mut next[usize::from(kind == Kind::Unique)];
             let columns = *from..*from + dim;
             *from = columns.end;
+            // The union of the views gets columns where there are enough for each view and one more.
+            let targets = self.targets(views).min(dim.max(views));
             let split = match self.share {
                 Share::Residual => Split::Residual,
-                Share::Equal => Split::Given(equal_split(dim, views, &mut turn, kind)),
+                Share::Equal => Split::Given(equal_split(dim, targets, &mut turn, kind)),
             };
             Stage { number: at + 1, kind, columns, split }
         });
@@ -184,6 +186,7 @@ pub fn largest_remainder(total: usize, sizes: &[f64], least: usize) -> Vec<usize
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mnmf::Joint;
     use crate::preset::Preset;
 
     #[test]
@@ -214,11 +217,18 @@ mod tests {
 
     #[test]
     fn the_rest_of_equal_shares_goes_round() {
-        let config =
-            Mnmf { dim: 32, stages: 4, consensus_stages: Some(1), share: Share::Equal, ..Mnmf::default() };
-        let plan = config.plan(3).unwrap();
-        let splits: Vec<_> = plan.stages.iter().map(|stage| stage.split.clone()).collect();
-        assert_eq!(splits[1..], [vec![3, 3, 2], vec![3, 2, 3], vec![2, 3, 3]].map(Split::Given));
+        let splits = |dim: usize, joint: Joint| -> Vec<Split> {
+            let (stages, share, consensus_stages) = (4, Share::Equal, Some(1));
+            let config = Mnmf { dim, stages, consensus_stages, share, joint, ..Mnmf::default() };
+            config.plan(3).unwrap().stages[1..].iter().map(|stage| stage.split.clone()).collect()
+        };
+        assert_eq!(splits(32, Joint::Off), [vec![3, 3, 2], vec![3, 2, 3], vec![2, 3, 3]].map(Split::Given));
+        // The union counts as one more view, and gets no column that a view needs.
+        assert_eq!(
+            splits(24, Joint::On),
+            [vec![2, 2, 1, 1], vec![1, 1, 2, 2], vec![2, 2, 1, 1]].map(Split::Given)
+        );
+        assert_eq!(splits(12, Joint::On), [const { [1; 3] }; 3].map(|split| Split::Given(split.into())));
     }
 
     #[test]

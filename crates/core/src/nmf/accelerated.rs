@@ -218,8 +218,7 @@ impl<T: Real> Descent<T> {
                     next.padded_mut().par_chunks_mut(chunk).zip(v_t.padded_mut().par_chunks_mut(chunk));
                 rows.for_each(|(next, before)| {
                     for (next, before) in next.chunks_mut(stride).zip(before.chunks_mut(stride)) {
-                        before.iter_mut().zip(ratios).for_each(|(before, &ratio)| *before *= ratio);
-                        extrapolate(next, before, beta);
+                        extrapolate_shape(next, before, ratios, beta);
                     }
                 });
             }
@@ -267,6 +266,16 @@ fn extrapolate<T: Real>(next: &mut [T], before: &mut [T], beta: T) {
     for (next, before) in next.iter_mut().zip(before) {
         let new = *next;
         let moved = new + beta * (new - *before);
+        *next = if moved > T::ZERO { moved } else { T::ZERO };
+        *before = new;
+    }
+}
+
+/// The same for one row, of which `before` is first multiplied by `ratios`.
+fn extrapolate_shape<T: Real>(next: &mut [T], before: &mut [T], ratios: &[T], beta: T) {
+    for ((next, before), &ratio) in next.iter_mut().zip(before).zip(ratios) {
+        let new = *next;
+        let moved = new + beta * (new - ratio * *before);
         *next = if moved > T::ZERO { moved } else { T::ZERO };
         *before = new;
     }

@@ -12,6 +12,7 @@
 //! Invariant: a row depends on the view only, not on which rows are computed together or on the number of threads.
 
 mod degrees;
+mod joint;
 mod settings;
 mod step;
 mod twins;
@@ -22,6 +23,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use degrees::{Degrees, Precision};
+pub use joint::{settings_of_union, union_of_views};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::{BLOCK_ROWS, Csr, Real, Tiles};
 use manyview_base::message::{option, option_value};

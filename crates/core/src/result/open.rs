@@ -73,6 +73,9 @@ pub struct SavedNetwork {
     pub fingerprint: Option<String>,
     /// The views, in order.
     pub views: Vec<ViewRecord>,
+    /// The union of all views, if it was factorized as well.
+    #[serde(default)]
+    pub joint: Option<ViewRecord>,
     /// How far each two views agree; empty in older files.
     #[serde(default)]
     pub overlap: Vec<Overlap>,

@@ -75,6 +75,8 @@ struct NetworkRecord<'a> {
     /// As text: JSON numbers do not hold 64 bits.
     fingerprint: String,
     views: &'a [ViewRecord],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    joint: &'a Option<ViewRecord>,
     overlap: &'a [Overlap],
 }
 
@@ -195,6 +197,7 @@ impl<'a> RunRecord<'a> {
                 nodes: fit.embedding.rows(),
                 fingerprint: format!("{:016x}", fit.fingerprint),
                 views: &fit.views,
+                joint: &fit.joint,
                 overlap: &fit.overlap,
             },
             directed: None,

@@ -68,7 +68,8 @@ impl Run<'_, '_> {
     }
 
     fn shared_start(&mut self, stage: &Stage, active: &[usize]) -> Result<Start<f32>> {
-        let names: Vec<&str> = active.iter().map(|&view| self.names[view]).collect();
+        let names: Vec<String> = active.iter().map(|&view| self.names[view].clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mean = |&view: &usize| self.residuals[view].mean();
         let means: Vec<f64> = active.iter().map(mean).collect();
         let start = self.start(stage, active, &names, stage.columns.len(), &means)?;

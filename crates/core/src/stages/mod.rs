@@ -35,7 +35,7 @@ use manyview_base::message::{Warning, option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key};
 use manyview_data::embedding::{Embedding, Kind, Part};
-use manyview_data::network::Network;
+use manyview_data::network::{Network, View};
 use warnings::ZeroColumns;
 
 /// Limit of the paper's start values.
@@ -100,12 +100,19 @@ impl Method for Mnmf {
         }
         let comm = &Timed::new(comm);
         let began = Instant::now();
-        let (rows, residuals) = all_residuals(self, network, pool, comm, task.observer())?;
+        let union = self.union_of_views(network, pool);
+        let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
+        let views_count = network.views().len();
+        let names = all_views.iter().map(|view| view.name.clone()).collect();
+        let mut views: Vec<ViewRecord> = all_views.iter().map(|view| ViewRecord::of(view)).collect();
+        let (rows, residuals) = all_residuals(self, &all_views, views_count, pool, comm, task.observer())?;
+        // Only its proximity is needed from here on.
+        drop(union);
         let entries: usize = residuals.iter().map(|residual| residual.tiles.entries()).sum();
-        let mut views = ViewRecord::of(network);
         for (view, residual) in views.iter_mut().zip(&residuals) {
             (view.entries, view.squared_norm) = (residual.entries, residual.squared_norm);
         }
+        let joint = views.split_off(views_count).pop();
         let (proximity, before) = (began.elapsed().as_secs_f64(), comm.traffic());
 
         let began = Instant::now();
@@ -113,7 +120,8 @@ impl Method for Mnmf {
             config: self,
             seed,
             plan: &plan,
-            names: network.views().iter().map(|view| view.name.as_str()).collect(),
+            names,
+            views: views_count,
             residuals,
             pool,
             comm,
@@ -131,7 +139,7 @@ impl Method for Mnmf {
         warnings.extend(warnings::not_converged(&records, &zero_columns, self));
         let seconds = Seconds { proximity, factorize: began.elapsed().as_secs_f64(), total: 0.0 };
         let own = own_work(rows.len(), entries, seconds, before, comm.traffic());
-        let stages = Some(StageWork { records, views, seconds, own });
+        let stages = Some(StageWork { records, views, joint, seconds, own });
         let (vectors, parts) = embedding.into_vectors();
         Ok(Found { vectors, parts, warnings, stages })
     }
@@ -150,21 +158,23 @@ fn own_work(rows: usize, entries: usize, seconds: Seconds, before: Traffic, traf
 /// The rows of this rank, and those rows of the proximity matrix of every view.
 fn all_residuals(
     config: &Mnmf,
-    network: &Network,
+    views: &[&View],
+    network_views: usize,
     pool: &Pool,
     comm: &dyn Comm,
     observer: &mut Observer<'_>,
 ) -> Result<(Range<usize>, Vec<Residual<f32>>)> {
-    let settings = config.proximity;
-    let nodes = network.nodes().len();
-    let rows = row_split::own_rows(network, settings, pool, comm, observer)?;
-    let keep = if comm.size() == 1 { config.keep(network.views()) } else { Keep::All };
+    let nodes = views[0].adjacency.rows();
+    let settings: Vec<_> = (0..views.len()).map(|view| config.settings_of(view, network_views)).collect();
+    let rows = row_split::own_rows(nodes, views, &settings, pool, comm, observer)?;
+    let keep = if comm.size() == 1 { config.keep(views) } else { Keep::All };
     let mut residuals = Vec::new();
-    for (index, view) in network.views().iter().enumerate() {
+    for (index, view) in views.iter().enumerate() {
         let mut watch = |done: usize| {
-            let done = (index as f64 + done as f64 / rows.len().max(1) as f64) / network.views().len() as f64;
+            let done = (index as f64 + done as f64 / rows.len().max(1) as f64) / views.len() as f64;
             observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
         };
+        let settings = settings[index];
         let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), keep, pool, &mut watch);
         let found = comm::agree(comm, found)?;
         let largest = found.largest;
@@ -177,7 +187,8 @@ fn all_residuals(
         }
         let symmetric = config.is_symmetric(view).then(|| rows.clone());
         let residual = Residual::new(tiles, symmetric, pool, comm);
-        if residual.is_empty() {
+        // A union without pairs above chance adds nothing to its views; a view without any is a mistake.
+        if residual.is_empty() && index < network_views {
             return Err(proximity::nothing_survives(view, settings, comm::max(comm, largest)));
         }
         residuals.push(residual);
@@ -190,7 +201,10 @@ struct Run<'a, 'o> {
     config: &'a Mnmf,
     seed: u64,
     plan: &'a Plan,
-    names: Vec<&'a str>,
+    /// The names of what is factorized: the views, and their union after them if it takes part.
+    names: Vec<String>,
+    /// The number of views without their union.
+    views: usize,
     residuals: Vec<Residual<f32>>,
     pool: &'a Pool,
     comm: &'a dyn Comm,
@@ -219,7 +233,7 @@ impl Run<'_, '_> {
             }
             let pieces = match stage.kind {
                 Kind::Consensus => self.consensus_stage(stage)?,
-                Kind::Unique => self.unique_stage(stage)?,
+                Kind::Unique | Kind::Joint => self.unique_stage(stage)?,
             };
             if let Some(checkpoints) = checkpoints {
                 checkpoints.write(stage.number, &pieces, self.embedding.rows(), self.comm)?;
@@ -233,11 +247,18 @@ impl Run<'_, '_> {
         (0..self.residuals.len()).filter(|&view| !self.residuals[view].is_empty()).collect()
     }
 
+    /// What a factorization of these views looks for in a stage.
+    fn kind_of(&self, stage: &Stage, views: &[usize]) -> Kind {
+        if stage.kind == Kind::Unique && views == [self.views] { Kind::Joint } else { stage.kind }
+    }
+
     fn settings(&self, kind: Kind) -> Settings {
         let config = self.config;
         let (solver, max_iter, stop) = match kind {
             Kind::Consensus => (config.solver, config.max_iter, config.stop),
-            Kind::Unique => (config.unique_solver(), config.unique_max_iter(), StopRule::Decrease),
+            Kind::Unique | Kind::Joint => {
+                (config.unique_solver(), config.unique_max_iter(), StopRule::Decrease)
+            }
         };
         let epsilon = if kind == Kind::Consensus { config.epsilon } else { 0.0 };
         Settings { solver, gamma: config.gamma, max_iter, tol: config.tol(solver), stop, epsilon }
@@ -301,7 +322,8 @@ impl Run<'_, '_> {
         start: Start<f32>,
         settings: &Settings,
     ) -> Result<Factors<f32>> {
-        let view = (stage.kind == Kind::Unique).then(|| self.names[views[0]]);
+        let kind = self.kind_of(stage, views);
+        let view = (kind == Kind::Unique).then(|| self.names[views[0]].as_str());
         let (stages, width, dim) = (self.plan.stages.len(), start.u.width(), self.plan.dim);
         let (columns_done, observer) = (self.columns_done, &mut *self.observer);
         let mut watch = |now: nmf::Iteration<'_>| {
@@ -309,7 +331,7 @@ impl Run<'_, '_> {
             observer(&Progress::Iteration {
                 stage: stage.number,
                 stages,
-                kind: stage.kind,
+                kind,
                 view,
                 iteration: now.iteration,
                 error: now.error,
@@ -332,7 +354,8 @@ impl Run<'_, '_> {
     /// Subtracts a piece from its views, writes its columns to the embedding, and records the stage.
     fn apply(&mut self, stage: &Stage, piece: &Piece) -> Result<()> {
         let began = Instant::now();
-        let names: Vec<String> = piece.views.iter().map(|&view| self.names[view].to_owned()).collect();
+        let kind = self.kind_of(stage, &piece.views);
+        let names: Vec<String> = piece.views.iter().map(|&view| self.names[view].clone()).collect();
         let named = |numbers: Vec<f64>| names.iter().cloned().zip(numbers).collect();
         let entries = piece.views.iter().map(|&view| self.residuals[view].entries);
         let entries = names.iter().cloned().zip(entries).collect();
@@ -345,9 +368,9 @@ impl Run<'_, '_> {
         let left = piece.views.iter().map(|&view| self.residuals[view].share_left()).collect();
         let record = StageRecord {
             stage: stage.number,
-            kind: stage.kind,
+            kind,
             consensus: piece.consensus,
-            view: (stage.kind == Kind::Unique).then(|| names[0].clone()),
+            view: (kind == Kind::Unique).then(|| names[0].clone()),
             columns: [piece.columns.start, piece.columns.end],
             iterations: piece.iterations,
             converged: piece.converged,
@@ -373,8 +396,9 @@ impl Run<'_, '_> {
         u.scale_columns(&piece.column_scales);
         let mut whole = vec![0.0; self.embedding.rows() * u.stride()];
         comm::all_gather(self.comm, u.padded(), &mut whole);
-        let view = (stage.kind == Kind::Unique).then(|| self.names[piece.views[0]].to_owned());
-        let part = Part { stage: stage.number, kind: stage.kind, view, columns: piece.columns.clone() };
+        let kind = self.kind_of(stage, &piece.views);
+        let view = (kind == Kind::Unique).then(|| self.names[piece.views[0]].clone());
+        let part = Part { stage: stage.number, kind, view, columns: piece.columns.clone() };
         self.columns_done += part.columns.len();
         self.embedding.set(part, whole.chunks_exact(u.stride()).map(|row| row.iter().copied()));
     }
@@ -409,7 +433,8 @@ mod tests {
             config,
             seed: 0,
             plan: &plan,
-            names: views.iter().map(|view| view.0).collect(),
+            names: views.iter().map(|view| view.0.to_owned()).collect(),
+            views: views.len(),
             residuals: views.iter().map(|view| residual(&view.1)).collect(),
             pool: &pool,
             comm: &Local,

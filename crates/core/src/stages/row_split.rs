@@ -16,7 +16,7 @@ use crate::proximity::{Settings, sample};
 use manyview_base::error::Result;
 use manyview_base::parallel::Pool;
 use manyview_base::random::Key;
-use manyview_data::network::Network;
+use manyview_data::network::View;
 
 /// The number of rows that each rank counts in each view.
 const SAMPLE: usize = 256;
@@ -26,13 +26,13 @@ const SPARING: usize = 16;
 
 /// The rows of this rank; with one rank, all rows.
 pub(super) fn own_rows(
-    network: &Network,
-    settings: Settings,
+    nodes: usize,
+    views: &[&View],
+    settings: &[Settings],
     pool: &Pool,
     comm: &dyn Comm,
     observer: &mut Observer<'_>,
 ) -> Result<Range<usize>> {
-    let nodes = network.nodes().len();
     if comm.size() == 1 {
         return Ok(0..nodes);
     }
@@ -41,12 +41,12 @@ pub(super) fn own_rows(
     let own = bound(strata, comm.rank(), comm.size())..bound(strata, comm.rank() + 1, comm.size());
     // One for each row: rows without entries are assigned too.
     let mut costs = vec![1.0; own.len()];
-    for (index, view) in network.views().iter().enumerate() {
+    for (index, view) in views.iter().enumerate() {
         let mut watch = |_: usize| -> ControlFlow<()> {
-            let done = index as f64 / network.views().len() as f64;
+            let done = index as f64 / views.len() as f64;
             observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
         };
-        let sampled = sample(view, settings, &rows[own.clone()], pool, &mut watch);
+        let sampled = sample(view, settings[index], &rows[own.clone()], pool, &mut watch);
         for (cost, counts) in costs.iter_mut().zip(comm::agree(comm, sampled)?.rows) {
             *cost += counts.iter().map(|&count| f64::from(count)).sum::<f64>();
         }

@@ -1,4 +1,4 @@
-//! Stages that find what is specific to each view.
+//! Stages that find what is specific to each view, and to the union of the views.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -26,7 +26,7 @@ impl Run<'_, '_> {
         Ok(pieces)
     }
 
-    /// The number of columns of each view in this stage.
+    /// The number of columns of each view, and of their union, in this stage.
     fn split(&self, stage: &Stage) -> Vec<usize> {
         match &stage.split {
             Split::Given(split) => split.clone(),
@@ -34,7 +34,11 @@ impl Run<'_, '_> {
                 let norm = |residual: &Residual<f32>| {
                     if residual.is_empty() { 0.0 } else { residual.squared_norm.sqrt() }
                 };
-                let norms: Vec<f64> = self.residuals.iter().map(norm).collect();
+                let mut norms: Vec<f64> = self.residuals.iter().map(norm).collect();
+                // Views come first where there is no column for the union as well.
+                if norms.iter().filter(|&&norm| norm > 0.0).count() > stage.columns.len() {
+                    norms.truncate(self.views);
+                }
                 largest_remainder(stage.columns.len(), &norms, 1)
             }
         }
@@ -43,7 +47,8 @@ impl Run<'_, '_> {
     fn unique_view(&mut self, stage: &Stage, view: usize, columns: Range<usize>) -> Result<Piece> {
         let began = Instant::now();
         let mean = self.residuals[view].mean();
-        let start = self.start(stage, &[view], &[self.names[view]], columns.len(), &[mean])?;
+        let name = self.names[view].clone();
+        let start = self.start(stage, &[view], &[&name], columns.len(), &[mean])?;
         let factors = self.solve(stage, &[view], Objective::Errors, start, &self.settings(Kind::Unique))?;
         Ok(Piece::new(&[view], columns, factors, self.config.scale, began))
     }

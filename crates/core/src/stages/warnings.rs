@@ -14,7 +14,7 @@ pub(super) fn not_converged(stages: &[StageRecord], zero: &[ZeroColumns], config
     let open: Vec<_> = stages.iter().filter(|stage| !stage.converged && !has_zeros(stage)).collect();
     let max_iter = |kind: Kind| match kind {
         Kind::Consensus => config.max_iter,
-        Kind::Unique => config.unique_max_iter(),
+        Kind::Unique | Kind::Joint => config.unique_max_iter(),
     };
     let ended = open.iter().filter(|stage| stage.iterations >= max_iter(stage.kind)).count();
     let rose = open.len() - ended;

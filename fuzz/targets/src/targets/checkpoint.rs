@@ -181,7 +181,8 @@ fn run(input: &[u8], _: &Pool) -> Outcome {
         assert_eq!((piece.u.rows(), piece.u.width()), (rows.len(), width), "U has a row per node");
         assert_eq!(piece.column_scales.len(), width);
         assert_eq!((piece.scales.len(), piece.weights.len()), (piece.views.len(), piece.views.len()));
-        assert!(!piece.views.is_empty() && piece.views.iter().all(|&view| view < network.views().len()));
+        // Those of the network, and their union.
+        assert!(!piece.views.is_empty() && piece.views.iter().all(|&view| view <= network.views().len()));
         assert!(!piece.v_t.is_empty() && piece.v_t.len() <= piece.views.len());
         assert!(
             piece.v_t.iter().all(|v| (v.rows(), v.width()) == (rows.len(), width)),

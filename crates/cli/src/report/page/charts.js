@@ -1,11 +1,13 @@
-// Line charts over the stages, one line per view.
+// Line charts over the stages, one line per view, and one for the union of the views if it took part.
 
 const stageCount = run.stages.reduce((most, record) => Math.max(most, record.stage), 0);
 const kindOf = (stage) => (run.stages.find((record) => record.stage === stage) || {}).kind;
 const viewNames = run.network.views.map((view) => view.name);
+const joint = run.network.joint ? [run.network.joint] : [];
+const lineNames = [...viewNames, ...joint.map((view) => view.name)];
 
 // The values of one field of the records, per view: [[stage, number], ...].
-const series = (field, first) => viewNames.map((name) => {
+const series = (field, first) => lineNames.map((name) => {
   const values = first ? [first] : [];
   for (const record of run.stages) if (record[field].has(name)) values.push([record.stage, record[field].get(name)]);
   return values;
@@ -13,7 +15,7 @@ const series = (field, first) => viewNames.map((name) => {
 
 const lineChart = (box, lines, { scale, ticks, label, from }) => {
   const wide = Math.max(300, Math.min(620, box.clientWidth || 520)), high = 250;
-  const longest = viewNames.reduce((most, name) => Math.max(most, name.length), 0);
+  const longest = lineNames.reduce((most, name) => Math.max(most, name.length), 0);
   const margin = { left: 54, right: Math.min(130, 14 + 7 * Math.min(longest, 16)), top: 10, bottom: 38 };
   const x = (stage) => margin.left + (stage - from) / Math.max(1, stageCount - from) * (wide - margin.left - margin.right);
   const y = (value) => high - margin.bottom - scale(value) * (high - margin.top - margin.bottom);
@@ -40,11 +42,11 @@ const lineChart = (box, lines, { scale, ticks, label, from }) => {
     svg.append(draw("path", { d: path, fill: "none", stroke, "stroke-width": 2, "stroke-linejoin": "round" }));
     for (const [stage, value] of values) {
       const dot = draw("circle", { cx: x(stage), cy: y(value), r: 3, fill: stroke });
-      dot.append(draw("title", {}, `${viewNames[index]}, ${stage ? `stage ${stage}` : "start"}: ${label(value)}`));
+      dot.append(draw("title", {}, `${lineNames[index]}, ${stage ? `stage ${stage}` : "start"}: ${label(value)}`));
       svg.append(dot);
     }
     const [stage, value] = values[values.length - 1];
-    ends.push({ name: viewNames[index], stroke, x: x(stage), y: y(value), place: y(value) });
+    ends.push({ name: lineNames[index], stroke, x: x(stage), y: y(value), place: y(value) });
   });
   // Names at the ends of the lines, moved apart where lines end close together.
   ends.sort((a, b) => a.place - b.place);

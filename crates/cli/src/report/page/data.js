@@ -20,7 +20,7 @@ const run = packed.run;
 for (const record of run.stages) {
   for (const field of ["weights", "residual", "entries"]) record[field] = new Map(Object.entries(record[field]));
 }
-const sources = packed.sources; // "consensus" first, then the views
+const sources = packed.sources; // "consensus" first, then the views, and their union if it took part
 const width = sources.length;
 const shares = bytes(packed.shares); // per node and source; 255 is 100%
 const near = {

@@ -12,7 +12,7 @@ at("map-caption").textContent = `Each point is a node; nearby points have simila
 canvas.setAttribute("aria-label", `Map of ${plural(places.drawn.length, "node")}`);
 at("residual").dataset.about = "Share of each view that is not explained after each stage";
 at("entries").dataset.about = "Entries of each view's residual before each stage";
-at("stages-text").textContent = "Consensus stages find structure that the views have in common, unique stages structure of single views. Each stage factorizes the residual of the previous stages.";
+at("stages-text").textContent = "Consensus stages find structure that the views have in common, unique stages structure of single views. Each stage factorizes the residual of the previous stages." + (joint.length ? ` "${joint[0].name}" is the union of all views: its proximity counts paths that change views, and its columns are pairs that only such paths bring together.` : "");
 at("views-text").textContent = overlapText();
 at("stages").hidden = !stageCount;
 const memory = run.peak_memory_bytes ? `, ${short(run.peak_memory_bytes)}B of memory` : "";

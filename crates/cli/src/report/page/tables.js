@@ -19,7 +19,7 @@ const weightTable = () => {
   for (let stage = 1; stage <= stageCount; stage++) {
     const records = run.stages.filter((record) => record.stage === stage);
     if (!records.length) continue;
-    const cells = viewNames.map((name) => {
+    const cells = lineNames.map((name) => {
       const record = records.find((one) => one.weights.has(name));
       if (!record) return make("td", { class: "muted", text: "–" });
       if (record.kind === "consensus") return heatCell(0.55 * record.weights.get(name) / heaviest, record.weights.get(name).toFixed(3));
@@ -28,15 +28,15 @@ const weightTable = () => {
     const iterations = records.map((record) => record.iterations);
     const [least, most] = [Math.min(...iterations), Math.max(...iterations)];
     const open = records.some((record) => !record.converged) ? "+" : "";
-    rows.push([`${stage} ${records[0].kind}`, ...cells, least === most ? `${most}${open}` : `${least}–${most}${open}`]);
+    rows.push([`${stage} ${records[0].kind === "joint" ? "unique" : records[0].kind}`, ...cells, least === most ? `${most}${open}` : `${least}–${most}${open}`]);
   }
-  const head = ["stage", ...viewNames.map((name) => make("th", { class: "heat", scope: "col", text: name })), "iterations"];
+  const head = ["stage", ...lineNames.map((name) => make("th", { class: "heat", scope: "col", text: name })), "iterations"];
   at("weights").replaceChildren(table("View weights (consensus stages) and number of columns (unique stages)", head, rows, { class: "heatmap" }));
 };
 
 const viewTable = () => {
   const left = (name) => [...run.stages].reverse().find((record) => record.residual.has(name))?.residual.get(name);
-  const rows = run.network.views.map((view) => [
+  const rows = [...run.network.views, ...joint].map((view) => [
     view.name, number(view.edges), number(view.isolated), view.entries ? number(view.entries) : "–", left(view.name) === undefined ? "–" : percent(left(view.name), 1),
   ]);
   at("view-table").replaceChildren(table("Views", ["view", "edges", "isolated nodes", "proximity entries", "not explained"], rows));
