@@ -24,7 +24,7 @@ settings! {
         /// The names of the views in the order in which walks take them, repeated until a walk ends.
         metapath: Option<Vec<String>> = None => absent("all views in their order");
         /// What happens at a node that has no edge in the next view of the path.
-        dead_end: DeadEnd = DeadEnd::Stop;
+        dead_end: DeadEnd = DeadEnd::Skip;
     } with {
         /// Walks, and the training on them. A fixed window gives twice the pairs of a random one.
         skip_gram: SkipGram = SkipGram { dynamic_window: false, ..SkipGram::default() };
@@ -34,7 +34,8 @@ settings! {
 impl Method for Metapath2Vec {
     fn of_preset(preset: Preset) -> Option<Self> {
         let skip_gram = SkipGram { walks: 80, epochs: 5, dynamic_window: false, ..SkipGram::default() };
-        default_or(Metapath2Vec { skip_gram, ..Metapath2Vec::default() }, preset)
+        let dead_end = DeadEnd::Stop;
+        default_or(Metapath2Vec { skip_gram, dead_end, ..Metapath2Vec::default() }, preset)
     }
 
     fn dim(&self) -> usize {
@@ -182,6 +183,29 @@ mod tests {
         let spare: Edges<'_> = &[("a", "b", 1.0), ("b", "c", 1.0), ("c", "d", 1.0)];
         assert_eq!(vectors(&[("s", spare), ("y", edges[1]), ("x", edges[0])], &["x", "y"]), plain);
         assert_ne!(vectors(&[("x", edges[0]), ("y", edges[1])], &["y", "x"]), plain);
+    }
+
+    /// Half of the nodes have edges in one view only.
+    #[test]
+    fn every_node_with_an_edge_gets_a_vector_unless_walks_stop() {
+        let network = Network::from_edges(&[
+            ("x", &[("a", "b", 1.0), ("b", "c", 1.0), ("c", "a", 1.0)]),
+            ("y", &[("d", "e", 1.0), ("e", "f", 1.0), ("f", "d", 1.0)]),
+        ])
+        .unwrap();
+        let zero = |dead_end: DeadEnd| {
+            let found = fit(&Metapath2Vec { dead_end, ..quick(&["x", "y"]) }, &network);
+            let zero = |row: &usize| found.embedding.row(*row).iter().all(|&x| x == 0.0);
+            let warned = found.warnings.iter().any(|warning| {
+                let message = warning.message.to_string();
+                message.starts_with("3 of 6 vectors of") && message.contains("the first that of \"d\"")
+            });
+            ((0..6).filter(zero).count(), warned)
+        };
+        assert_eq!(zero(DeadEnd::Stop), (3, true));
+        assert_eq!(zero(DeadEnd::Skip), (0, false));
+        assert_eq!(Metapath2Vec::default().dead_end, DeadEnd::Skip);
+        assert_eq!(Metapath2Vec::of_preset(Preset::Paper).unwrap().dead_end, DeadEnd::Stop);
     }
 
     #[test]

@@ -101,8 +101,11 @@ impl<'a> Walks<'a> {
         key: Key,
     ) -> Self {
         let path: Vec<Steps<'_>> = path.map(|adjacency| Steps::new(adjacency, weighted)).collect();
-        let first = path[0].adjacency;
-        let starts = (0..first.rows() as u32).filter(|&node| !first.row(node as usize).0.is_empty());
+        // The views that the first step may take.
+        let first = if dead_end == DeadEnd::Skip { &path[..] } else { &path[..1] };
+        let goes_on =
+            |node: &u32| first.iter().any(|steps| !steps.adjacency.row(*node as usize).0.is_empty());
+        let starts = (0..path[0].adjacency.rows() as u32).filter(goes_on);
         Walks { starts: starts.collect(), path, dead_end, each, length, key }
     }
 
@@ -271,12 +274,18 @@ mod tests {
         let first = matrix(&[&[0., 1., 0.], &[0., 0., 0.], &[0., 0., 0.]]);
         let second = matrix(&[&[0., 0., 0.], &[0., 0., 1.], &[0., 0., 0.]]);
         let third = matrix(&[&[0., 0., 0.], &[0., 0., 1.], &[1., 0., 0.]]);
-        let stopped = |path: &[&Csr<f64>], dead_end| all(&walks(path, false, dead_end, (1, 6)));
+        let stopped = |path: &[&Csr<f64>], dead_end| {
+            let mut found = all(&walks(path, false, dead_end, (1, 6)));
+            found.sort();
+            found
+        };
         assert_eq!(stopped(&[&first, &first], DeadEnd::Stop), [vec![0, 1]]);
         assert_eq!(stopped(&[&first, &second], DeadEnd::Stop), [vec![0, 1, 2]]);
-        assert_eq!(stopped(&[&first, &second], DeadEnd::Skip), [vec![0, 1, 2]]);
+        // Walks that skip views also start at nodes without an edge in the first one.
+        assert_eq!(stopped(&[&first, &second], DeadEnd::Skip), [vec![0, 1, 2], vec![1, 2]]);
         // Node 1 has no edge in the first view, but in the third; node 2 has none in the first two views.
-        assert_eq!(stopped(&[&first, &first, &third], DeadEnd::Skip), [vec![0, 1, 2, 0, 1, 2]]);
+        let on = [vec![0, 1, 2, 0, 1, 2], vec![1, 2, 0, 1, 2, 0], vec![2, 0, 1, 2, 0, 1]];
+        assert_eq!(stopped(&[&first, &first, &third], DeadEnd::Skip), on);
         assert_eq!(stopped(&[&first, &first, &third], DeadEnd::Stop), [vec![0, 1]]);
     }
 

@@ -168,7 +168,7 @@ pub fn fit<M: Method>(
     ranks::check_same(network, fingerprint, options.comm)?;
     let mut found = method.run_on(&mut task, options.comm, options.checkpoints)?;
     let has_rate = method.describe().iter().any(|setting| setting.name == "rate");
-    check_vectors(name, has_rate, &mut found)?;
+    check_vectors(name, has_rate, network, &mut found)?;
     let columns = found.vectors.len() / network.nodes().len();
     if found.parts.is_empty() {
         found.parts.push(part(None, 0..columns));
@@ -205,8 +205,8 @@ fn settings_json<M: Method>(method: &M, options: &Options<'_>) -> Value {
     settings
 }
 
-/// Extreme settings can drive numbers to infinity, or all of them to zero.
-fn check_vectors(name: &str, has_rate: bool, found: &mut Found) -> Result<()> {
+/// Extreme settings can drive numbers to infinity, or all of them to zero; and a method may find nothing for some nodes.
+fn check_vectors(name: &str, has_rate: bool, network: &Network, found: &mut Found) -> Result<()> {
     if found.vectors.iter().any(|x| !x.is_finite()) {
         let advice = if has_rate {
             format!("try a lower {}", option("rate"))
@@ -217,6 +217,20 @@ fn check_vectors(name: &str, has_rate: bool, found: &mut Found) -> Result<()> {
     }
     if found.vectors.iter().all(|&x| x == 0.0) {
         let message = format!("all vectors of {name} are zero; try settings closer to the defaults");
+        found.warnings.push(Warning::new(WarningKind::Zero, message));
+        return Ok(());
+    }
+    let nodes = network.nodes().len();
+    let rows = found.vectors.chunks_exact(found.vectors.len() / nodes);
+    let has_edges = |node: usize| network.views().iter().any(|view| !view.adjacency.row(node).0.is_empty());
+    let zero = rows.enumerate().filter(|(node, row)| row.iter().all(|&x| x == 0.0) && has_edges(*node));
+    let zero: Vec<usize> = zero.map(|(node, _)| node).collect();
+    if let Some(&first) = zero.first() {
+        let (count, id) = (zero.len(), network.nodes().id(first));
+        let message = format!(
+            "{count} of {nodes} vectors of {name} are zero although their nodes have edges, the first that of {id:?}; \
+             scores and neighbors of these nodes mean nothing"
+        );
         found.warnings.push(Warning::new(WarningKind::Zero, message));
     }
     Ok(())
