@@ -24,13 +24,18 @@ BINARY = None
 INTERRUPT = pathlib.Path(__file__).resolve().parents[1] / "cli/src/interrupt.rs"
 PATIENCE = int(re.search(r"PATIENCE: Duration = Duration::from_millis\((\d+)\)", INTERRUPT.read_text()).group(1)) / 1000
 SECONDS = 75 * PATIENCE
+# Settings, and how far vectors may differ. Ranks store whole matrices and one process halves of symmetric ones, so all sums are rounded
+# differently, and extrapolation amplifies that; with the same matrices, only the sums over ranks are.
 SETTINGS = {
-    "pooled hals": "",
-    "shared hals": "--consensus shared",
-    "shared mu": "--consensus shared --solver mu",
-    "pooled mu": "--solver mu --scale raw",
-    "paper": "--preset paper",
-    "authors": "--preset authors",
+    "default": ("", 2e-2),
+    "default, whole matrices": ("--subtract plain", 1e-3),
+    "default, within views": ("--joint off --subtract plain", 1e-3),
+    "pooled hals": ("--solver hals", 1e-3),
+    "shared": ("--consensus shared", 1e-3),
+    "shared mu": ("--consensus shared --solver mu", 1e-3),
+    "pooled mu": ("--solver mu --scale raw", 1e-3),
+    "paper": ("--preset paper", 1e-3),
+    "authors": ("--preset authors", 1e-3),
 }
 EXACT = "--dim 24 --stages 3 --negative 1 --max-iter 12 --unique-max-iter 12 --tol 0 --threads 1 -q"
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -135,11 +140,12 @@ class Ranks(unittest.TestCase):
         self.assertLess(worst, vectors)
 
     def test_ranks_give_what_one_process_gives(self):
-        for index, (name, settings) in enumerate(SETTINGS.items()):
+        for index, (name, (settings, vectors)) in enumerate(SETTINGS.items()):
             one = self.result(0, f"{EXACT} {settings}", f"one{index}")
             for ranks in (1, 2, 3, 4):
                 with self.subTest(settings=name, ranks=ranks):
-                    self.assert_alike(one, self.result(ranks, f"{EXACT} {settings}", f"many{index}-{ranks}"))
+                    many = self.result(ranks, f"{EXACT} {settings}", f"many{index}-{ranks}")
+                    self.assert_alike(one, many, vectors=vectors if ranks > 1 else 1e-3)
 
     def test_records_tell_what_each_rank_did(self):
         _, record = self.result(3, EXACT, "records")
@@ -147,7 +153,8 @@ class Ranks(unittest.TestCase):
         self.assertEqual([one["rank"] for one in records], [0, 1, 2])
         self.assertEqual(sum(one["rows"] for one in records), 1500)
         entries = [one["entries"] for one in records]
-        self.assertEqual(sum(entries), sum(view["entries"] for view in record["network"]["views"]))
+        factorized = [*record["network"]["views"], record["network"]["joint"]]
+        self.assertEqual(sum(entries), sum(view["entries"] for view in factorized))
         self.assertLess(max(entries), 1.25 * sum(entries) / 3, entries)
         for one in records:
             self.assertGreater(one["peak_memory_bytes"], 1 << 20)
