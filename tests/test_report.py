@@ -77,7 +77,7 @@ class Report(unittest.TestCase):
         self.assertIn("2,000 nodes, 6 views", self.text("lede"))
         self.assertEqual(self.browser.run("document.querySelectorAll('#legend button').length"), 10)
         for chart in ("residual", "entries"):
-            self.assertEqual(self.browser.run(f"document.querySelectorAll('#{chart} svg path').length"), 6)
+            self.assertEqual(self.browser.run(f"document.querySelectorAll('#{chart} svg path').length"), 7)
         self.assertEqual(self.browser.run("document.querySelectorAll('#overlap td').length"), 36)
         self.assertEqual(self.browser.run("document.querySelectorAll('#weights tbody tr').length"), 8)
         self.assertIn("karhunen and pixel agree on 26% of the nodes", self.text("views-text"))
@@ -97,7 +97,7 @@ class Report(unittest.TestCase):
         self.browser.until("window.manyview.picked() >= 0")
         picked = self.browser.run("window.manyview.picked()")
         self.assertEqual(picked, self.row[hovered])
-        self.assertEqual(self.browser.run("document.querySelectorAll('.bars .bar').length"), 7)
+        self.assertEqual(self.browser.run("document.querySelectorAll('.bars .bar').length"), 8)
         near = self.browser.run("[...document.querySelectorAll('.near .line')].map((e) => [...e.children].map((c) => c.textContent))")
         z = np.load(self.folder / "digits/embedding.npy").astype(float)
         unit = z / np.linalg.norm(z, axis=1, keepdims=True)
@@ -236,7 +236,8 @@ class Report(unittest.TestCase):
         self.settle()
         for chart in ("residual", "entries"):
             paths = self.browser.run(f"[...document.querySelectorAll('#{chart} svg path')].map((path) => path.getAttribute('d'))")
-            self.assertEqual(len(paths), len(names))
+            # One for each view, and one for their union.
+            self.assertEqual(len(paths), len(names) + 1)
             self.assertFalse([path for path in paths if "NaN" in path], chart)
         self.assertNotIn("NaN", self.text("view-table"))
         weights = self.browser.run("[...document.querySelectorAll('#weights td')].map((cell) => cell.textContent)")

@@ -307,7 +307,7 @@ mod tests {
         let all = proximity::union_of_views(&network, &Pool::new(Some(2)).unwrap());
         let views: Vec<View> = network.views().iter().cloned().chain(all).collect();
         let extended = Network::new(network.nodes().clone(), views);
-        // Walks in the union have at most three steps.
+        // Walks in the union have at most five steps.
         let proximity = proximity::Settings { window: 3, ..proximity::Settings::default() };
         let sum = |joint| NetMfSum { dim: 7, joint, proximity, ..NetMfSum::default() };
         let found = fit(&sum(Joint::On), &network).embedding;

@@ -238,7 +238,7 @@ fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
         ]
     );
     assert!(lines[2].starts_with("6 nodes, 2 views: calls (7 edges), mails (4 edges); read in "), "{err}");
-    assert!(lines[3].starts_with("expecting about 52 proximity entries and "), "{err}");
+    assert!(lines[3].starts_with("expecting about 50 proximity entries and "), "{err}");
     assert_eq!(lines[4], "computing proximities");
     assert!(lines[5].starts_with("stage 1 (consensus): ") && lines[5].contains("residual: calls "), "{err}");
     assert!(lines[6].starts_with("stage 2 (unique): "), "{err}");
