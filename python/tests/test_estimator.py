@@ -23,10 +23,11 @@ def test_attributes(planted, small):
     without = manyview.MNMF(dim=16, stages=4, joint="off").fit(planted.views)
     assert without.view_weights_[0].sum() == pytest.approx(1) and "joint" not in without.run_["network"]
     assert (np.diff(small.residual_, axis=0) <= 0).all() and (small.residual_[0] < 1).all()
-    assert small.stages_[0]["kind"] == "consensus" and small.stages_[-1]["kind"] == "unique"
+    assert [stage["kind"] for stage in small.stages_][::4] == ["consensus", "joint", "joint", "joint"]
+    assert {stage["kind"] for stage in small.stages_} == {"consensus", "unique", "joint"}
     assert small.n_iter_ == sum(stage["iterations"] for stage in small.stages_)
     names = small.get_feature_names_out()
-    assert len(set(names)) == 16 and names[0] == "stage1_consensus_0" and names[-1].startswith("stage4_view3")
+    assert len(set(names)) == 16 and names[0] == "stage1_consensus_0" and names[-1].startswith("stage4_joint")
 
 
 def test_parameters(small):

@@ -28,7 +28,7 @@ def test_explanations(made, command):
         found = model.explain(*nodes)
         assert found.keys() == {"total", "consensus", "joint", "views", "parts"}
         assert found == {key: told[key] for key in found}
-        assert found["consensus"] + sum(view["share"] for view in found["views"]) == pytest.approx(1)
+        assert found["consensus"] + found["joint"] + sum(view["share"] for view in found["views"]) == pytest.approx(1)
 
 
 def test_neighbors(made, command):
