@@ -2,7 +2,7 @@
 
 use super::{Estimate, Matrix, Memory};
 use crate::method::Observer;
-use crate::mnmf::Mnmf;
+use crate::mnmf::{Joint, Mnmf};
 use crate::proximity;
 use manyview_base::error::{Error, Result};
 use manyview_base::memory::{Limit, available_bytes, size_text};
@@ -93,6 +93,18 @@ impl Estimate {
                     size_text(estimate.memory.peak())
                 ));
                 break;
+            }
+        }
+        if self.union.is_some() {
+            let within_views = Mnmf { joint: Joint::Off, ..config.clone() };
+            let plan = within_views.plan(network.views().len())?;
+            let matrices: Vec<Matrix> = self.views.iter().map(|view| view.matrix(view.entries)).collect();
+            let matrices = &matrices[..network.views().len()];
+            let memory =
+                Memory::of(&within_views, &plan, network, None, matrices, self.threads, self.memory.read);
+            if memory.peak() <= limit {
+                let joint = option_value("joint", Joint::Off.name());
+                ways.push(format!("{joint} (about {})", size_text(memory.peak())));
             }
         }
         let fewer = (1..self.threads).rev().find_map(|threads| Some((threads, peak(config, &now, threads)?)));
