@@ -229,7 +229,7 @@ fn check_vectors(name: &str, has_rate: bool, network: &Network, found: &mut Foun
         let (count, id) = (zero.len(), network.nodes().id(first));
         let message = format!(
             "{count} of {nodes} vectors of {name} are zero although their nodes have edges, the first that of {id:?}; \
-             scores and neighbors of these nodes mean nothing"
+             leave these nodes out, or try settings closer to the defaults"
         );
         found.warnings.push(Warning::new(WarningKind::Zero, message));
     }
