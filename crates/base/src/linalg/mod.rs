@@ -31,4 +31,4 @@ pub use dense::Dense;
 pub use real::{Real, Slice, SliceMut};
 pub use scale::safe_scale;
 pub use tiles::Tiles;
-pub use tiles::{BLOCK_ROWS, NARROWEST_PANEL, symmetric_panel_width, tile_bytes};
+pub use tiles::{BLOCK_ROWS, NARROWEST_PANEL, filled_in_any, symmetric_panel_width, tile_bytes};

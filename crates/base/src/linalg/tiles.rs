@@ -349,6 +349,17 @@ pub fn tile_bytes(nodes: usize, entries: usize, symmetric: bool) -> usize {
     stored + 4 * nodes * nodes.div_ceil(panel) + nodes.div_ceil(BLOCK_ROWS) * size_of::<Block<f32>>()
 }
 
+/// Returns for each row (or column, by `filled`) whether any of the matrices has entries in it.
+pub fn filled_in_any<T: Real>(parts: &[&Tiles<T>], filled: impl Fn(&Tiles<T>) -> Vec<bool>) -> Vec<bool> {
+    let mut any = Vec::new();
+    for part in parts {
+        let filled = filled(part);
+        any.resize(filled.len(), false);
+        any.iter_mut().zip(filled).for_each(|(any, filled)| *any |= filled);
+    }
+    any
+}
+
 impl<T: Real> Block<T> {
     /// Creates a block of all rows.
     fn of(matrix: &Csr<T>, panel: usize) -> Self {

@@ -2,7 +2,7 @@
 
 use manyview_base::linalg::gram::add;
 use manyview_base::linalg::products::{add_rows, rows_together, transposed_times};
-use manyview_base::linalg::{Dense, Real};
+use manyview_base::linalg::{Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 
 use super::weights::{SMALLEST_ERROR, plain_powers, relative_powers};
@@ -36,9 +36,14 @@ impl<M: Real> Problem<'_, M> {
         shares.iter().map(|share| share / largest).collect()
     }
 
+    /// The matrices of all targets.
+    pub(super) fn parts(&self) -> Vec<&Tiles<M>> {
+        self.targets.iter().flat_map(|target| target.parts.iter().copied()).collect()
+    }
+
     /// The number of rows of U that one task updates.
     pub(super) fn rows_together(&self) -> usize {
-        let parts: Vec<_> = self.targets.iter().flat_map(|target| target.parts.iter().copied()).collect();
+        let parts = self.parts();
         // Not more than there are: each thread allocates them.
         rows_together(&parts).min(parts[0].rows().max(1))
     }

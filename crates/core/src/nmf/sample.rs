@@ -5,7 +5,7 @@
 //! reduced to a handful, and networks whose nodes are sorted by class are sampled evenly.
 
 use manyview_base::linalg::sum::squared_norm_of_sum;
-use manyview_base::linalg::{Dense, Real, Tiles};
+use manyview_base::linalg::{Dense, Real, Tiles, filled_in_any};
 
 use super::accelerated::{Descent, Step};
 use super::problem::Problem;
@@ -101,8 +101,7 @@ fn descend<T: Real>(problem: &Problem<'_, T>, descent: &mut Descent<T>) {
 
 /// The rows of this rank that have entries in any target, in ascending order.
 fn filled_rows<T: Real>(problem: &Problem<'_, T>) -> Vec<usize> {
-    let parts: Vec<&Tiles<T>> =
-        problem.targets.iter().flat_map(|target| target.parts.iter().copied()).collect();
-    let filled: Vec<Vec<bool>> = problem.pool.run(|| parts.iter().map(|part| part.filled_rows()).collect());
-    (0..parts[0].rows()).filter(|&row| filled.iter().any(|filled| filled[row])).collect()
+    let parts = problem.parts();
+    let filled = problem.pool.run(|| filled_in_any(&parts, Tiles::filled_rows));
+    (0..filled.len()).filter(|&row| filled[row]).collect()
 }

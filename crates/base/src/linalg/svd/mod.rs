@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use super::eigen;
 use super::products::{times, transposed_times};
-use super::{Dense, Tiles};
+use super::{Dense, Tiles, filled_in_any};
 use crate::random::{Key, unit_f64};
 use orthonormal::orthonormalize;
 use tall::{Coefficients, add_products, cross};
@@ -60,7 +60,7 @@ pub type Going<'a> = dyn Fn(f64) -> bool + Sync + 'a;
 pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &Going<'_>) -> Option<Svd> {
     let (first, rest) = parts.split_first().expect("at least one part");
     assert!(rest.iter().all(|part| (part.rows(), part.cols()) == (first.rows(), first.cols())), "one shape");
-    let filled = in_any(parts, Tiles::filled_rows);
+    let filled = filled_in_any(parts, Tiles::filled_rows);
     let widths = widths(parts, &filled, rank, iterations);
     let (mut bases, mut images) = (Vec::with_capacity(widths.len()), Vec::with_capacity(widths.len()));
     for (index, &width) in widths.iter().enumerate() {
@@ -91,22 +91,11 @@ pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &
 /// Returns the widths of the blocks. The total does not exceed the largest possible rank.
 fn widths(parts: &[&Tiles<f32>], filled: &[bool], rank: usize, iterations: usize) -> Vec<usize> {
     let count = |filled: &[bool]| filled.iter().filter(|&&filled| filled).count();
-    let most = count(filled).min(count(&in_any(parts, Tiles::filled_columns)));
+    let most = count(filled).min(count(&filled_in_any(parts, Tiles::filled_columns)));
     let block = BLOCK.min(rank + OVERSAMPLING);
     let wanted = ((rank + OVERSAMPLING).div_ceil(block) + iterations) * block;
     let all = wanted.min(most);
     (0..all).step_by(block).map(|from| block.min(all - from)).collect()
-}
-
-/// Combines what the parts have of each row or column.
-fn in_any(parts: &[&Tiles<f32>], filled: impl Fn(&Tiles<f32>) -> Vec<bool>) -> Vec<bool> {
-    let mut any = vec![false; 0];
-    for part in parts {
-        let filled = filled(part);
-        any.resize(filled.len(), false);
-        any.iter_mut().zip(filled).for_each(|(any, filled)| *any |= filled);
-    }
-    any
 }
 
 /// Returns a random number centered at zero, for a block, a position in it and the number of earlier draws there.
