@@ -197,8 +197,7 @@ impl Method for NetMfConcat {
         let columns = largest_remainder(dim, &vec![1.0; count], 1);
         each_of(&views, task, |view, task| {
             task.dim = columns[view];
-            let settings = proximity_matrices::settings_of(self.proximity, view, task);
-            run_on_view(settings, self.iterations, views[view], task)
+            run_on_view(self.proximity, self.iterations, views[view], task)
         })
     }
 
@@ -307,12 +306,10 @@ mod tests {
         let all = proximity::union_of_views(&network, &Pool::new(Some(2)).unwrap());
         let views: Vec<View> = network.views().iter().cloned().chain(all).collect();
         let extended = Network::new(network.nodes().clone(), views);
-        // Walks in the union have at most five steps.
-        let proximity = proximity::Settings { window: 3, ..proximity::Settings::default() };
-        let sum = |joint| NetMfSum { dim: 7, joint, proximity, ..NetMfSum::default() };
+        let sum = |joint| NetMfSum { dim: 7, joint, ..NetMfSum::default() };
         let found = fit(&sum(Joint::On), &network).embedding;
         assert_eq!(found, fit(&sum(Joint::Off), &extended).embedding);
-        let concat = |joint| NetMfConcat { dim: 10, joint, proximity, ..NetMfConcat::default() };
+        let concat = |joint| NetMfConcat { dim: 10, joint, ..NetMfConcat::default() };
         let found = fit(&concat(Joint::On), &network).embedding;
         assert_eq!(found.values(), fit(&concat(Joint::Off), &extended).embedding.values());
         let last = &found.parts()[3];

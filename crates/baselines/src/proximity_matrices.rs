@@ -48,15 +48,9 @@ pub(crate) fn of_views(
         .enumerate()
         .map(|(at, view)| {
             let span = at as f64 / views..(at + 1) as f64 / views;
-            let settings = settings_of(settings, at, task);
             of_view(settings, view, &mut task.part(Some(&view.name), span))
         })
         .collect()
-}
-
-/// Returns the settings for a view of the network, or for the union after all views.
-pub(crate) fn settings_of(settings: Settings, at: usize, task: &Task<'_, '_>) -> Settings {
-    if at < task.network.views().len() { settings } else { proximity::settings_of_union(settings) }
 }
 
 /// Returns the union of all views, if a method uses it.

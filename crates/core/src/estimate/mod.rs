@@ -90,8 +90,7 @@ impl Mnmf {
                 let done = (index as f64 + done as f64 / rows.max(1) as f64) / all_views.len() as f64;
                 observer(&Progress::Working { doing: "estimate", view: Some(&view.name), done })
             };
-            let settings = self.settings_of(index, network.views().len());
-            views.push(estimate_view(settings, view, pool, &mut watch)?);
+            views.push(estimate_view(self.proximity, view, pool, &mut watch)?);
         }
         let matrices: Vec<Matrix> = views.iter().map(|view| view.matrix(view.entries)).collect();
         let threads = pool.threads();

@@ -98,7 +98,7 @@ impl Estimate {
     ) -> Result<ExpectedTime> {
         let plan = config.plan(network.views().len())?;
         let all_views: Vec<&View> = network.views().iter().chain(&self.union).collect();
-        let rows = some_rows(config, &all_views, network.views().len(), pool, observer)?;
+        let rows = some_rows(config, &all_views, pool, observer)?;
         let views = all_views.len();
         let mut lines = Lines::default();
         let (mut entries, mut stages) = (self.entries(), Vec::new());
@@ -126,7 +126,6 @@ impl Estimate {
 fn some_rows(
     config: &Mnmf,
     views: &[&View],
-    network_views: usize,
     pool: &Pool,
     observer: &mut Observer<'_>,
 ) -> Result<[Vec<Tiles<f32>>; 2]> {
@@ -140,8 +139,7 @@ fn some_rows(
             observer(&Progress::Working { doing: "estimate", view: Some(&view.name), done })
         };
         let rows = first..first + length;
-        let settings = config.settings_of(index, network_views);
-        let found = proximity::row_blocks(view, settings, rows, Keep::All, pool, &mut watch)?;
+        let found = proximity::row_blocks(view, config.proximity, rows, Keep::All, pool, &mut watch)?;
         let some = found.blocks[..found.blocks.len().div_ceil(2)].to_vec();
         let in_tiles = |rows, blocks| pool.run(|| Tiles::from_blocks(rows, nodes, blocks));
         half.push(in_tiles(some.iter().map(|block| block.rows()).sum(), some));

@@ -200,11 +200,6 @@ impl Mnmf {
         if self.joint == Joint::On { proximity::union_of_views(network, pool) } else { None }
     }
 
-    /// The settings of the proximity of a view, or of the union after all views.
-    pub(crate) fn settings_of(&self, view: usize, views: usize) -> proximity::Settings {
-        if view < views { self.proximity } else { proximity::settings_of_union(self.proximity) }
-    }
-
     /// Whether the residual of a view stays symmetric.
     pub(crate) fn is_symmetric(&self, view: &View) -> bool {
         self.subtract == Subtract::Symmetric && !view.directed

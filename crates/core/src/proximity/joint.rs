@@ -9,7 +9,6 @@
 
 use rayon::prelude::*;
 
-use super::Settings;
 use super::degrees::Degrees;
 use manyview_base::linalg::{BLOCK_ROWS, Csr};
 use manyview_base::parallel::Pool;
@@ -18,14 +17,6 @@ use manyview_data::network::{EdgeCounts, Network, View};
 /// The name of the union in records, unless a view has this name.
 const NAME: &str = "joint";
 const OTHER_NAME: &str = "joint (all views)";
-
-/// The longest walks in the union. With three steps the NMI of the digits falls below that of the views alone; ten are no better.
-const WINDOW: usize = 5;
-
-/// The settings of the proximity of the union.
-pub fn settings_of_union(settings: Settings) -> Settings {
-    Settings { window: settings.window.min(WINDOW), ..settings }
-}
 
 /// The union of the views of a network; `None` if there is only one. It is directed if any view is.
 pub fn union_of_views(network: &Network, pool: &Pool) -> Option<View> {

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use degrees::{Degrees, Precision};
-pub use joint::{settings_of_union, union_of_views};
+pub use joint::union_of_views;
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::{BLOCK_ROWS, Csr, Real, Tiles};
 use manyview_base::message::{option, option_value};

@@ -165,8 +165,8 @@ fn all_residuals(
     observer: &mut Observer<'_>,
 ) -> Result<(Range<usize>, Vec<Residual<f32>>)> {
     let nodes = views[0].adjacency.rows();
-    let settings: Vec<_> = (0..views.len()).map(|view| config.settings_of(view, network_views)).collect();
-    let rows = row_split::own_rows(nodes, views, &settings, pool, comm, observer)?;
+    let settings = config.proximity;
+    let rows = row_split::own_rows(nodes, views, settings, pool, comm, observer)?;
     let keep = if comm.size() == 1 { config.keep(views) } else { Keep::All };
     let mut residuals = Vec::new();
     for (index, view) in views.iter().enumerate() {
@@ -174,7 +174,6 @@ fn all_residuals(
             let done = (index as f64 + done as f64 / rows.len().max(1) as f64) / views.len() as f64;
             observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
         };
-        let settings = settings[index];
         let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), keep, pool, &mut watch);
         let found = comm::agree(comm, found)?;
         let largest = found.largest;

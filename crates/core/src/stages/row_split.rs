@@ -28,7 +28,7 @@ const SPARING: usize = 16;
 pub(super) fn own_rows(
     nodes: usize,
     views: &[&View],
-    settings: &[Settings],
+    settings: Settings,
     pool: &Pool,
     comm: &dyn Comm,
     observer: &mut Observer<'_>,
@@ -46,7 +46,7 @@ pub(super) fn own_rows(
             let done = index as f64 / views.len() as f64;
             observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
         };
-        let sampled = sample(view, settings[index], &rows[own.clone()], pool, &mut watch);
+        let sampled = sample(view, settings, &rows[own.clone()], pool, &mut watch);
         for (cost, counts) in costs.iter_mut().zip(comm::agree(comm, sampled)?.rows) {
             *cost += counts.iter().map(|&count| f64::from(count)).sum::<f64>();
         }
