@@ -30,5 +30,5 @@ pub use csr::Csr;
 pub use dense::Dense;
 pub use real::{Real, Slice, SliceMut};
 pub use scale::safe_scale;
-pub use tiles::Tiles;
 pub use tiles::{BLOCK_ROWS, NARROWEST_PANEL, filled_in_any, symmetric_panel_width, tile_bytes};
+pub use tiles::{Block, Tiles};

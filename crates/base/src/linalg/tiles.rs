@@ -400,6 +400,7 @@ impl<T: Real> Block<T> {
         block
     }
 
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -479,7 +480,7 @@ pub(super) fn random_symmetric(nodes: usize, density: f64, seed: u64) -> Csr<f64
 
 /// A symmetric matrix, stored as one.
 #[cfg(test)]
-pub(super) fn symmetric(matrix: &Csr<f64>) -> Tiles<f64> {
+pub(super) fn symmetric<T: Real>(matrix: &Csr<T>) -> Tiles<T> {
     let upper = Tiles::from_csr(&matrix.upper_triangle(0));
     let block = |first: usize| {
         let rows: Vec<usize> = (first..(first + BLOCK_ROWS).min(matrix.rows())).collect();

@@ -1,4 +1,5 @@
-//! Truncated singular value decomposition of a sparse matrix, or of a sum of sparse matrices that is never formed.
+//! Truncated singular value decomposition of a sparse matrix, or of one that is never formed: a sum of sparse matrices,
+//! or any other [`Operator`].
 //!
 //! Block Krylov iteration: `Q_0 = orth(A Ω)` with random Ω, and `Q_(j+1)` is what `A Aᵀ Q_j` adds to `Q_0 ... Q_j`.
 //! The result is the best approximation within the span of all blocks: with `W = Aᵀ Q` and `WᵀW = X S² Xᵀ`, the left
@@ -12,17 +13,16 @@
 //! Invariant: the result depends only on the matrix, bit for bit, for any number of threads. Empty rows of the matrix
 //! are exactly zero in U, empty columns in V.
 
+mod operator;
 mod orthonormal;
+mod rotation;
 mod tall;
 
-use std::ops::Range;
-
-use super::eigen;
-use super::products::{times, transposed_times};
-use super::{Dense, Tiles, filled_in_any};
+use super::{Dense, Tiles};
 use crate::random::{Key, unit_f64};
+pub use operator::{Continue, Operator, SideBySide, Sum, Symmetric, Transposed};
 use orthonormal::orthonormalize;
-use tall::{Coefficients, add_products, cross};
+use rotation::Rotation;
 
 /// The number of columns of a block. Narrower blocks reach further with the same number of products, but find fewer
 /// of many equal values.
@@ -30,9 +30,6 @@ const BLOCK: usize = 64;
 
 /// The number of extra columns, which let the last requested ones converge.
 const OVERSAMPLING: usize = 10;
-
-/// Values below this share of the largest are rounding errors of f32 products and are set to zero.
-const NOTHING: f64 = 2e-6;
 
 /// The leading singular values and vectors: `A` is approximately `U S Vᵀ`.
 #[derive(Clone, Debug)]
@@ -48,29 +45,33 @@ pub struct Svd {
 /// Receives the completed share, from any thread, and returns whether to continue.
 pub type Going<'a> = dyn Fn(f64) -> bool + Sync + 'a;
 
-/// Returns the `rank` leading singular values and vectors of the sum of `parts`, computed on the threads of the
-/// current pool.
-///
-/// `iterations` is the number of blocks in addition to those that contain `rank` columns. More iterations make the
-/// last values more accurate. The time is about that of `2 (rank + 64 iterations)` products with a vector, and the
-/// memory is `8 (rank + 64 iterations)` bytes per row and column. The result is `None` when `going` returns false.
+/// Returns the `rank` leading singular values and vectors of the sum of `parts`, as [`leading`] does.
 ///
 /// # Panics
 /// When there is no part, or the shapes differ.
 pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &Going<'_>) -> Option<Svd> {
     let (first, rest) = parts.split_first().expect("at least one part");
     assert!(rest.iter().all(|part| (part.rows(), part.cols()) == (first.rows(), first.cols())), "one shape");
-    let filled = filled_in_any(parts, Tiles::filled_rows);
-    let widths = widths(parts, &filled, rank, iterations);
+    leading(&Sum(parts), rank, iterations, going)
+}
+
+/// Returns the `rank` leading singular values and vectors of a matrix, computed on the threads of the current pool.
+///
+/// `iterations` is the number of blocks in addition to those that contain `rank` columns. More iterations make the
+/// last values more accurate. The time is about that of `2 (rank + 64 iterations)` products with a vector, and the
+/// memory is `8 (rank + 64 iterations)` bytes per row and column. The result is `None` when `going` returns false.
+pub fn leading(matrix: &dyn Operator, rank: usize, iterations: usize, going: &Going<'_>) -> Option<Svd> {
+    let filled = matrix.filled_rows();
+    let widths = widths(&filled, &matrix.filled_columns(), rank, iterations);
     let (mut bases, mut images) = (Vec::with_capacity(widths.len()), Vec::with_capacity(widths.len()));
     for (index, &width) in widths.iter().enumerate() {
         // The final step takes about as long as one block.
         let going = || going(index as f64 / (widths.len() + 1) as f64);
         let random = |row: usize, col: usize, draw: usize| centered(index, row, col, draw);
         let mut block = match images.last() {
-            Some(image) => narrowed(times(parts, image, &going), width),
+            Some(image) => narrowed(matrix.times(image, &going), width),
             None => {
-                times(parts, &Dense::from_fn(first.cols(), width, |row, col| random(row, col, 0)), &going)
+                matrix.times(&Dense::from_fn(matrix.cols(), width, |row, col| random(row, col, 0)), &going)
             }
         };
         going().then_some(())?;
@@ -79,19 +80,30 @@ pub fn truncated(parts: &[&Tiles<f32>], rank: usize, iterations: usize, going: &
             &bases,
             |row, col, draw| if filled[row] { random(row, col, draw) } else { 0.0 },
         );
-        let mut image = Dense::zeros(first.cols(), width);
-        transposed_times(parts, &block, &mut image, &going);
-        images.push(image);
+        images.push(matrix.transposed_times(&block, &going));
         bases.push(block);
         going().then_some(())?;
     }
-    Some(rotated(parts, rank, &bases, &images))
+    Some(rotated(matrix, rank, &bases, &images))
+}
+
+/// Returns the `rank` leading left singular vectors of tall blocks side by side, and the values. They are exact, from a
+/// dense decomposition of the Gram matrix: the time is cubic in the number of columns.
+///
+/// # Panics
+/// When there is no block, or the heights differ.
+pub fn of_blocks(blocks: &[Dense<f32>], rank: usize) -> (Dense<f32>, Vec<f64>) {
+    let rotation = Rotation::of(blocks, rank);
+    let mut left = rotation.apply(blocks, blocks[0].rows(), &|value| 1.0 / value);
+    let signs = signs(&left);
+    left.scale_columns(&signs);
+    (left, rotation.values)
 }
 
 /// Returns the widths of the blocks. The total does not exceed the largest possible rank.
-fn widths(parts: &[&Tiles<f32>], filled: &[bool], rank: usize, iterations: usize) -> Vec<usize> {
+fn widths(rows: &[bool], columns: &[bool], rank: usize, iterations: usize) -> Vec<usize> {
     let count = |filled: &[bool]| filled.iter().filter(|&&filled| filled).count();
-    let most = count(filled).min(count(&filled_in_any(parts, Tiles::filled_columns)));
+    let most = count(rows).min(count(columns));
     let block = BLOCK.min(rank + OVERSAMPLING);
     let wanted = ((rank + OVERSAMPLING).div_ceil(block) + iterations) * block;
     let all = wanted.min(most);
@@ -112,69 +124,14 @@ fn narrowed(block: Dense<f32>, width: usize) -> Dense<f32> {
 }
 
 /// Returns the singular vectors within the span of the bases, whose images under `Aᵀ` are given.
-fn rotated(parts: &[&Tiles<f32>], rank: usize, bases: &[Dense<f32>], images: &[Dense<f32>]) -> Svd {
-    let found = eigen::symmetric(gram(images), images.iter().map(Dense::width).sum(), rank);
-    let largest = found.values.first().copied().unwrap_or(0.0).max(0.0).sqrt();
-    let counts = |value: f64| if value > NOTHING * largest { value } else { 0.0 };
-    let mut values: Vec<f64> = found.values.iter().map(|square| counts(square.max(0.0).sqrt())).collect();
-    values.resize(rank, 0.0);
-    let combined = |blocks: &[Dense<f32>], rows: usize, scale: &dyn Fn(f64) -> f64| {
-        let mut sum = Dense::zeros(rows, rank);
-        let mut from = 0;
-        let terms: Vec<_> = blocks
-            .iter()
-            .map(|block| {
-                let coordinates = from..from + block.width();
-                from = coordinates.end;
-                (block, Coefficients::new(&weights(&found.vectors, &values, coordinates, scale), rank, 1.0))
-            })
-            .collect();
-        add_products(&mut sum, &terms);
-        sum
-    };
-    let mut left = combined(bases, parts[0].rows(), &|_| 1.0);
-    let mut right = combined(images, parts[0].cols(), &|value| 1.0 / value);
+fn rotated(matrix: &dyn Operator, rank: usize, bases: &[Dense<f32>], images: &[Dense<f32>]) -> Svd {
+    let rotation = Rotation::of(images, rank);
+    let mut left = rotation.apply(bases, matrix.rows(), &|_| 1.0);
+    let mut right = rotation.apply(images, matrix.cols(), &|value| 1.0 / value);
     let signs = signs(&left);
     left.scale_columns(&signs);
     right.scale_columns(&signs);
-    Svd { left, values, right }
-}
-
-/// Returns `WᵀW` of all blocks side by side. Computed in f64, because the smallest values are the roots of small
-/// differences.
-fn gram(blocks: &[Dense<f32>]) -> Vec<f64> {
-    let starts: Vec<usize> =
-        blocks.iter().scan(0, |from, block| Some(std::mem::replace(from, *from + block.width()))).collect();
-    let all = blocks.iter().map(Dense::width).sum::<usize>();
-    let mut whole = vec![0.0; all * all];
-    for (i, x) in blocks.iter().enumerate() {
-        for (j, y) in blocks.iter().enumerate().take(i + 1) {
-            for (at, value) in cross::<f64>(x, y).into_iter().enumerate() {
-                let (row, col) = (starts[i] + at / y.width(), starts[j] + at % y.width());
-                whole[row * all + col] = value;
-                whole[col * all + row] = value;
-            }
-        }
-    }
-    whole
-}
-
-/// Returns some coordinates of all eigenvectors, as columns. Those of negligible values are zero.
-fn weights(
-    vectors: &[Vec<f64>],
-    values: &[f64],
-    coordinates: Range<usize>,
-    scale: &dyn Fn(f64) -> f64,
-) -> Vec<f64> {
-    let mut weights = vec![0.0; coordinates.len() * values.len()];
-    for (col, (vector, &value)) in
-        vectors.iter().zip(values).enumerate().filter(|(_, (_, value))| **value > 0.0)
-    {
-        for (row, at) in coordinates.clone().enumerate() {
-            weights[row * values.len() + col] = vector[at] * scale(value);
-        }
-    }
-    weights
+    Svd { left, values: rotation.values, right }
 }
 
 /// Returns the signs that make the entry of the largest magnitude in each column positive; the first of equal

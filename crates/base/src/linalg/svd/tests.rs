@@ -1,8 +1,9 @@
+use super::tall::cross;
 use super::*;
-use crate::linalg::Csr;
+use crate::linalg::{Csr, eigen};
 use crate::parallel::Pool;
 
-fn dense(matrix: &Csr<f32>) -> Vec<f64> {
+pub(super) fn dense(matrix: &Csr<f32>) -> Vec<f64> {
     let mut dense = vec![0.0; matrix.rows() * matrix.cols()];
     for row in 0..matrix.rows() {
         for (&col, &value) in matrix.row(row).0.iter().zip(matrix.row(row).1) {
@@ -150,4 +151,48 @@ fn more_iterations_come_nearer() {
 fn saying_no_ends_it() {
     let tiles = Tiles::from_csr(&Csr::<f32>::random(300, 300, 0.1, 5));
     assert!(truncated(&[&tiles], 100, 2, &|share| share < 0.3).is_none());
+}
+
+/// The left vectors of `[A B]` are the eigenvectors of `A Aᵀ + B Bᵀ`.
+#[test]
+fn matrices_side_by_side_are_decomposed_without_being_copied() {
+    let matrices = [1, 2].map(|seed| Csr::<f32>::random(90, 120, 0.1, seed));
+    let tiles = matrices.each_ref().map(|matrix| Tiles::from_csr(&matrix.transpose()));
+    let parts = tiles.each_ref().map(Transposed);
+    let numbers = matrices.each_ref().map(dense);
+    let entry = |row: usize, col: usize| numbers[col / 120][row * 120 + col % 120];
+    let wide: Vec<f64> = (0..90 * 240).map(|at| entry(at / 240, at % 240)).collect();
+    let svd = leading(&SideBySide(&parts), 90, 1, &|_| true).unwrap();
+    assert_eq!((svd.left.rows(), svd.right.rows()), (90, 240));
+    assert!(squared_distance(&wide, &product(&svd)) < 1e-10 * squared_norm(&wide));
+    for (found, exact) in svd.values.iter().zip(exact_values(&wide, 90, 240)) {
+        assert!((found - exact).abs() < 1e-5 * svd.values[0], "{found} against {exact}");
+    }
+}
+
+/// Also with equal values, as those of one orthonormal block, and with more columns than the rank.
+#[test]
+fn tall_blocks_are_decomposed_exactly() {
+    let matrix = Csr::<f32>::random(80, 30, 0.3, 8);
+    let numbers = dense(&matrix);
+    let block = |columns: std::ops::Range<usize>| {
+        Dense::from_fn(80, columns.len(), |row, col| numbers[row * 30 + columns.start + col] as f32)
+    };
+    let (left, values) = of_blocks(&[block(0..17), block(17..30), block(3..9)], 36);
+    let stacked: Vec<f64> = (0..80 * 36)
+        .map(|at| {
+            let (row, col) = (at / 36, at % 36);
+            numbers[row * 30 + if col < 30 { col } else { col - 27 }]
+        })
+        .collect();
+    for (found, exact) in values.iter().zip(exact_values(&stacked, 80, 36)).take(30) {
+        assert!((found - exact).abs() < 1e-6 * values[0], "{found} against {exact}");
+    }
+    assert!(values[30..].iter().all(|&value| value == 0.0), "{values:?}");
+    assert!((0..80).all(|row| left.row(row)[30..].iter().all(|&x| x == 0.0)));
+    let orthonormal = Dense::from_fn(80, 30, |row, col| left.row(row)[col]);
+    assert_orthonormal(&orthonormal);
+    let (again, ones) = of_blocks(std::slice::from_ref(&orthonormal), 30);
+    assert!(ones.iter().all(|one| (one - 1.0).abs() < 1e-5), "{ones:?}");
+    assert_orthonormal(&again);
 }
