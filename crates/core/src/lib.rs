@@ -15,3 +15,4 @@ pub mod residual;
 pub mod result;
 pub mod stages;
 pub mod summary;
+pub mod trials;

@@ -9,10 +9,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::comm::{self, Comm};
+use manyview_base::linalg::gram::gram;
 use manyview_base::linalg::kernels::{fit_on_pattern, subtract_and_clip};
 use manyview_base::linalg::sum::add_in_order;
 use manyview_base::linalg::vector::product;
-use manyview_base::linalg::{BLOCK_ROWS, Dense, Real, Tiles};
+use manyview_base::linalg::{BLOCK_ROWS, Block, Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 
 /// The share of a squared norm below which a residual consists of rounding: numbers a millionth as large as before, of the 24 bits
@@ -79,14 +80,65 @@ impl<T: Real> Residual<T> {
         self.measure(sums, comm);
     }
 
-    /// The scale `s` that minimizes the error of what [`subtract`](Self::subtract) subtracts, on the pattern of R; 0 if that is 0
-    /// there.
+    /// The scale `s` that minimizes `||R - s P||^2` over all pairs of nodes, where P is what [`subtract`](Self::subtract) subtracts
+    /// with scale 1: `<R, P> / <P, P>`; 0 if P is 0.
+    ///
+    /// On the entries of R alone, a larger scale would fit better, and wipe out what is specific to a sparse view: where the
+    /// views disagree, P is a smooth background that says little about any of them.
     pub fn best_scale(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &dyn Comm) -> f64 {
+        let [cross, _] = self.products(u, v_t, pool, comm);
+        let square = self.squared_product(u, v_t, pool, comm);
+        if square > 0.0 { cross / square } else { 0.0 }
+    }
+
+    /// `<P, P>` over all pairs of nodes, where P is what [`subtract`](Self::subtract) subtracts with scale 1.
+    pub fn squared_product(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &dyn Comm) -> f64 {
+        let symmetric = self.symmetric.as_ref().map(|rows| both_halves(u, v_t, rows.clone(), comm));
+        let (u, v_t) = symmetric.as_ref().map_or((u, v_t), |(u, v_t)| (u, v_t));
+        let (mut of_u, of_v) = pool.run(|| (gram(u), gram(v_t)));
+        comm::all_reduce_sum(comm, &mut of_u);
+        of_u.iter().zip(&of_v).map(|(x, y)| x * y).sum()
+    }
+
+    /// `<R, P>` and `<P, P>` over the entries of R, where P is what [`subtract`](Self::subtract) subtracts with scale 1.
+    pub fn products(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &dyn Comm) -> [f64; 2] {
         let symmetric = self.symmetric.as_ref().map(|rows| both_halves(u, v_t, rows.clone(), comm));
         let (u, v_t) = symmetric.as_ref().map_or((u, v_t), |(u, v_t)| (u, v_t));
         let mut sums = products_on_pattern(&self.tiles, u, v_t, pool);
         comm::all_reduce_sum(comm, &mut sums);
-        if sums[1] > 0.0 { sums[0] / sums[1] } else { 0.0 }
+        sums
+    }
+
+    /// Two residuals without a common entry, this one being their sum: what is kept, and the pairs that are hidden. A pair is
+    /// hidden or not whatever the view, and its two directions are hidden together; entries of the diagonal are kept.
+    /// `rows` are those of this rank.
+    pub fn hide(
+        &self,
+        is_hidden: &(impl Fn(usize, usize) -> bool + Sync),
+        rows: Range<usize>,
+        pool: &Pool,
+        comm: &dyn Comm,
+    ) -> [Self; 2] {
+        [false, true].map(|wanted| {
+            let mut tiles = self.tiles.clone();
+            if let Some(diagonal) = tiles.diagonal_mut().filter(|_| wanted) {
+                diagonal.fill(T::ZERO);
+            }
+            let (panel, panels) = (tiles.panel(), tiles.panels());
+            let select = |(index, block): (usize, &mut Block<T>)| {
+                let first = rows.start + index * BLOCK_ROWS;
+                block.retain(panels, |at, row, cols, values| {
+                    for (&col, value) in cols.iter().zip(values) {
+                        let (row, col) = (first + row, at * panel + usize::from(col));
+                        if (row != col && is_hidden(row.min(col), row.max(col))) != wanted {
+                            *value = T::ZERO;
+                        }
+                    }
+                });
+            };
+            pool.run(|| tiles.blocks_mut().par_iter_mut().enumerate().for_each(select));
+            Residual::new(tiles, self.symmetric.clone(), pool, comm)
+        })
     }
 }
 

@@ -186,15 +186,18 @@ pub fn links_watched(
 }
 
 impl LinkScore {
+    /// The area under the ROC curve of edges against other pairs; `None` if there are none of either. Run it on a pool.
+    pub fn auc(self, vectors: &Vectors<'_>, edges: &[Pair], non_edges: &[Pair]) -> Option<f64> {
+        auc(&self.of_all(vectors, edges), &self.of_all(vectors, non_edges))
+    }
+
+    fn of_all(self, vectors: &Vectors<'_>, pairs: &[Pair]) -> Vec<f64> {
+        pairs.par_iter().map(|&(a, b)| self.of(vectors.row(a as usize), vectors.row(b as usize))).collect()
+    }
+
     /// Returns `None` if no edge was hidden.
     fn test(self, vectors: &Vectors<'_>, test: &HiddenView, repeat: usize) -> Option<LinkRun> {
-        let of = |pairs: &[Pair]| -> Vec<f64> {
-            pairs
-                .par_iter()
-                .map(|&(a, b)| self.of(vectors.row(a as usize), vectors.row(b as usize)))
-                .collect()
-        };
-        let (edges, non_edges) = (of(&test.edges), of(&test.non_edges));
+        let (edges, non_edges) = (self.of_all(vectors, &test.edges), self.of_all(vectors, &test.non_edges));
         Some(LinkRun {
             repeat,
             edges: edges.len(),

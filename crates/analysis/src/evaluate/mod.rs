@@ -69,6 +69,13 @@ pub struct Step {
     pub total: usize,
 }
 
+impl Step {
+    /// So many parts of all.
+    pub fn new(done: usize, total: usize) -> Self {
+        Step { done, total }
+    }
+}
+
 /// A callback for progress. It is called on the calling thread several times per second; `Break` stops the work.
 pub type Watch<'a> = dyn FnMut(Step) -> ControlFlow<()> + 'a;
 

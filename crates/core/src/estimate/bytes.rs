@@ -94,8 +94,11 @@ impl Memory {
         let factors = plan.stages.iter().map(of_stage).fold(0.0, f64::max);
         let embedding = 4.0 * nodes * plan.dim as f64 + ids;
         proximity = PROCESS + GAPS * (proximity - PROCESS);
+        // Choosing stages needs copies without and with the hidden pairs: together one more of each matrix, and while one is
+        // divided, another one of it.
+        let copies = if config.auto { tiles + tiles * largest / f64::max(all, 1.0) } else { 0.0 };
         let factorize =
-            (kept + tiles + embedding + factors).max(proximity + NOT_REUSED * (embedding + factors));
+            (kept + tiles + copies + embedding + factors).max(proximity + NOT_REUSED * (embedding + factors));
         Memory { read, network: kept as u64, proximity: proximity as u64, factorize: factorize as u64 }
     }
 }

@@ -3,13 +3,17 @@
 //! MNMF and the methods it is compared with all implement [`Method`]. [`fit`] runs any of them and makes the one
 //! [`Fit`] from what they found, so that nothing above this module needs to know which method ran.
 //!
-//! Invariant: vectors follow from the network, the settings and the seed; never from the number of threads.
+//! Invariant: vectors follow from the network, the settings and the seed; never from the number of threads. Their root mean square
+//! length is [`LENGTH`].
 
+mod length;
 mod ranks;
 mod record;
 mod task;
 
-pub use record::{Fit, OwnWork, Seconds, StageRecord, Stop, ViewRecord};
+pub use length::LENGTH;
+pub(crate) use length::scale_to_length;
+pub use record::{ChosenPlan, Fit, OwnWork, Seconds, StageRecord, Stop, ViewRecord};
 pub use task::{Found, Observer, Progress, StageWork, Task, part};
 
 use std::time::Instant;
@@ -166,40 +170,76 @@ pub fn fit<M: Method>(
     let mut task = Task::new(network, method.dim(), options.seed, &pool, options.labels, observer);
     let fingerprint = network.fingerprint();
     ranks::check_same(network, fingerprint, options.comm)?;
-    let mut found = method.run_on(&mut task, options.comm, options.checkpoints)?;
-    let has_rate = method.describe().iter().any(|setting| setting.name == "rate");
-    check_vectors(name, has_rate, network, &mut found)?;
-    let columns = found.vectors.len() / network.nodes().len();
-    if found.parts.is_empty() {
-        found.parts.push(part(None, 0..columns));
+    let found = method.run_on(&mut task, options.comm, options.checkpoints)?;
+    let ran = Ran { found, fingerprint, seconds: began.elapsed().as_secs_f64(), threads: pool.threads() };
+    ran.finish(method, name, network, options)
+}
+
+/// A method has run on a network.
+pub(crate) struct Ran {
+    pub(crate) found: Found,
+    /// That of the network.
+    pub(crate) fingerprint: u64,
+    /// Wall time of the whole fit.
+    pub(crate) seconds: f64,
+    /// The number of threads it had.
+    pub(crate) threads: usize,
+}
+
+impl Ran {
+    /// Makes the one [`Fit`] from what a method found.
+    pub(crate) fn finish<M: Method>(
+        self,
+        method: &M,
+        name: &str,
+        network: &Network,
+        options: &Options<'_>,
+    ) -> Result<Fit> {
+        let Ran { mut found, fingerprint, seconds, threads } = self;
+        let has_rate = method.describe().iter().any(|setting| setting.name == "rate");
+        check_vectors(name, has_rate, network, &mut found)?;
+        let columns = found.vectors.len() / network.nodes().len();
+        let vector_scale = length::scale_to_length(&mut found.vectors, columns);
+        if found.parts.is_empty() {
+            found.parts.push(part(None, 0..columns));
+        }
+        let embedding = Embedding::new(network.nodes().clone(), columns, found.vectors, found.parts);
+        let stages = found.stages.unwrap_or_default();
+        let views = match stages.views {
+            views if views.is_empty() => network.views().iter().map(ViewRecord::of).collect(),
+            views => views,
+        };
+        let seconds = Seconds { total: seconds, ..stages.seconds };
+        let config = match &found.chosen {
+            Some(chosen) => with_options(chosen.config.clone(), options),
+            None => settings_json(&method.resolved(network.views().len()), options),
+        };
+        Ok(Fit {
+            method: name.to_owned(),
+            settings: settings_json(method, options),
+            config,
+            fingerprint,
+            overlap: Vec::new(),
+            embedding,
+            vector_scale,
+            views,
+            joint: stages.joint,
+            stages: stages.records,
+            chosen: found.chosen,
+            warnings: found.warnings,
+            seconds,
+            threads,
+            ranks: options.comm.size(),
+            own: stages.own,
+        })
     }
-    let embedding = Embedding::new(network.nodes().clone(), columns, found.vectors, found.parts);
-    let stages = found.stages.unwrap_or_default();
-    let views = match stages.views {
-        views if views.is_empty() => network.views().iter().map(ViewRecord::of).collect(),
-        views => views,
-    };
-    let seconds = Seconds { total: began.elapsed().as_secs_f64(), ..stages.seconds };
-    Ok(Fit {
-        method: name.to_owned(),
-        settings: settings_json(method, options),
-        config: settings_json(&method.resolved(network.views().len()), options),
-        fingerprint,
-        overlap: Vec::new(),
-        embedding,
-        views,
-        joint: stages.joint,
-        stages: stages.records,
-        warnings: found.warnings,
-        seconds,
-        threads: pool.threads(),
-        ranks: options.comm.size(),
-        own: stages.own,
-    })
 }
 
 fn settings_json<M: Method>(method: &M, options: &Options<'_>) -> Value {
-    let mut settings = serde_json::to_value(method).expect("settings are plain values");
+    with_options(serde_json::to_value(method).expect("settings are plain values"), options)
+}
+
+fn with_options(mut settings: Value, options: &Options<'_>) -> Value {
     settings["seed"] = options.seed.into();
     settings["threads"] = options.threads.into();
     settings

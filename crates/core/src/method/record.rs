@@ -28,12 +28,16 @@ pub struct Fit {
     pub overlap: Vec<Overlap>,
     /// One vector per node.
     pub embedding: Embedding,
+    /// The factor by which all vectors were multiplied, so that their root mean square length is [`LENGTH`](super::LENGTH).
+    pub vector_scale: f64,
     /// The views as they went in.
     pub views: Vec<ViewRecord>,
     /// The union of all views, if it was factorized as well.
     pub joint: Option<ViewRecord>,
     /// The stages as they ran, one record per view in unique stages; empty for methods without stages.
     pub stages: Vec<StageRecord>,
+    /// What the plan was chosen by, if it was chosen by the data.
+    pub chosen: Option<ChosenPlan>,
     /// What the user should know about the result.
     pub warnings: Vec<Warning>,
     /// Wall time.
@@ -118,6 +122,44 @@ pub struct StageRecord {
     pub residual: BTreeMap<String, f64>,
     /// Entries of each view's residual before the stage.
     pub entries: BTreeMap<String, usize>,
+}
+
+/// A plan that was chosen by the data, and what it follows from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChosenPlan {
+    /// The settings that have this plan.
+    #[serde(skip)]
+    pub config: Value,
+    /// The share of the pairs that were hidden.
+    pub hidden: f64,
+    /// The number of columns of the candidates.
+    pub columns: usize,
+    /// The error on hidden pairs with these columns divided among the views.
+    pub unique: f64,
+    /// The error with these columns for all views together.
+    pub consensus: f64,
+    /// The error with so many columns for every view.
+    pub separate: f64,
+    /// How far common columns can replace separate ones, from 0 to 1.
+    pub agreement: f64,
+    /// The number of unique stages that follows.
+    pub unique_stages: usize,
+    /// The number of columns of the consensus stage after them.
+    pub consensus_columns: usize,
+}
+
+impl ChosenPlan {
+    /// What was chosen, and why.
+    pub fn sentence(&self) -> String {
+        let ChosenPlan { columns, unique, consensus, separate, unique_stages, consensus_columns, .. } = self;
+        let plural = if *unique_stages == 1 { "" } else { "s" };
+        format!(
+            "the views agree to {:.0} %: {unique_stages} unique stage{plural}, then {consensus_columns} columns for all views \
+             together (error of {columns} columns on hidden pairs: {unique:.3} if divided among the views, {consensus:.3} if for \
+             all views together, {separate:.3} if every view had as many)",
+            100.0 * self.agreement
+        )
+    }
 }
 
 /// Wall time of the parts of a fit.

@@ -10,7 +10,7 @@ use manyview_data::embedding::{Kind, Part};
 use manyview_data::labels::Labels;
 use manyview_data::network::Network;
 
-use super::record::{OwnWork, Seconds, StageRecord, ViewRecord};
+use super::record::{ChosenPlan, OwnWork, Seconds, StageRecord, ViewRecord};
 
 /// How far a fit is.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +78,8 @@ pub struct Found {
     pub warnings: Vec<Warning>,
     /// What happened in the stages, of a method that has them.
     pub stages: Option<StageWork>,
+    /// The plan that was chosen by the data, if it was.
+    pub chosen: Option<ChosenPlan>,
 }
 
 /// What happened in the stages of a fit.

@@ -65,8 +65,19 @@ named! {
 }
 
 named! {
+    /// The order of the stages.
+    pub enum Order {
+        /// What is specific to a view is coarse and has few columns; what is left in all views together is fine-grained, and
+        /// needs many.
+        UniqueFirst = "unique-first", "what is specific to each view, then what is left in all views together";
+        ConsensusFirst = "consensus-first", "what the views have in common, then what is left in each, as in the paper";
+    }
+}
+
+named! {
     /// How the columns are divided among the stages.
     pub enum ColumnLayout {
+        Halves = "halves", "half of the columns for consensus stages, half for unique stages";
         Even = "even", "the same number of columns for each stage, as in the paper";
         Code = "code", "a quarter of the columns for consensus stages, rounded down, as in the published code";
     }

@@ -3,7 +3,7 @@
 mod choices;
 mod plan;
 
-pub use choices::{ColumnLayout, Consensus, Init, Joint, Normalize, Scale, Share, Subtract};
+pub use choices::{ColumnLayout, Consensus, Init, Joint, Normalize, Order, Scale, Share, Subtract};
 pub use plan::{Plan, Split, Stage, largest_remainder};
 
 use manyview_base::error::{Error, Result};
@@ -23,11 +23,14 @@ settings! {
         /// The number of columns of the embedding.
         dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
         /// The number of stages, consensus and unique stages together.
-        stages: usize = 8 => at_least(1.0).at_most(1024.0).hint("the usual choice is 8");
+        stages: usize = 5 => at_least(1.0).at_most(1024.0).hint("the usual choice is 5");
         /// The number of consensus stages.
-        consensus_stages: Option<usize> = None => absent("a quarter of the stages, rounded up");
+        consensus_stages: Option<usize> = None => absent("a fifth of the stages, rounded up");
         /// The number of columns of each stage; also sets the number of stages and of columns.
-        stage_dims: Option<Vec<usize>> = None => at_least(1.0).absent("the same for each stage");
+        stage_dims: Option<Vec<usize>> = None => at_least(1.0).absent("by layout");
+        /// Whether the number of stages, their kinds and their columns are chosen by the data: how much is specific to views, and how
+        /// much is explained by all views together, on pairs of nodes that are hidden.
+        auto: bool = false;
         /// The kind of consensus stage.
         consensus: Consensus = Consensus::Pooled;
         /// Whether walks may also change views: paths through several views bring nodes together that no single view does.
@@ -48,10 +51,10 @@ settings! {
         tol: Option<f64> = None => at_least(0.0).hint("the usual choice is 0.0005").absent("0.0005; 0.0001 for the solvers hals and mu");
         /// The scale of the columns of the embedding.
         scale: Scale = Scale::Balanced;
-        /// Whether unique stages run before consensus stages.
-        unique_first: bool = false => rare();
+        /// The order of the stages.
+        order: Order = Order::UniqueFirst;
         /// How the columns are divided among the stages.
-        layout: ColumnLayout = ColumnLayout::Even => rare();
+        layout: ColumnLayout = ColumnLayout::Halves;
         /// What a stage subtracts from the residuals of undirected views.
         subtract: Subtract = Subtract::Symmetric => rare();
         /// How factors are initialized.
@@ -77,6 +80,9 @@ impl Mnmf {
         match preset {
             Preset::Default => Mnmf::default(),
             Preset::Paper => Mnmf {
+                stages: 8,
+                layout: ColumnLayout::Even,
+                order: Order::ConsensusFirst,
                 consensus: Consensus::Shared,
                 joint: Joint::Off,
                 share: Share::Equal,
@@ -93,6 +99,7 @@ impl Mnmf {
                 stages: 16,
                 consensus_stages: Some(8),
                 layout: ColumnLayout::Code,
+                order: Order::ConsensusFirst,
                 gamma: 20.0,
                 consensus: Consensus::Shared,
                 joint: Joint::Off,
@@ -137,6 +144,15 @@ impl Mnmf {
             // The published code has as many consensus stages as unique ones. Any other number was chosen by the user.
             self.consensus_stages = Some(self.stages / 2);
         }
+        // Stages that are chosen by the data replace those of the preset.
+        if self.auto && given.contains(&"auto") {
+            if !given.contains(&"consensus_stages") {
+                self.consensus_stages = None;
+            }
+            if !given.contains(&"stage_dims") {
+                self.stage_dims = None;
+            }
+        }
         // A solver that is given is meant for all stages, also where the preset has another one for unique stages.
         if follows("unique_solver", "solver") {
             self.unique_solver = None;
@@ -158,6 +174,14 @@ impl Mnmf {
                 option("solver")
             )));
         }
+        if self.auto && (self.stage_dims.is_some() || self.consensus_stages.is_some()) {
+            let given = if self.stage_dims.is_some() { "stage_dims" } else { "consensus_stages" };
+            return Err(Error::config(format!(
+                "{} chooses the stages by itself, so {} cannot be given with it; leave one of them out",
+                option("auto"),
+                option(given)
+            )));
+        }
         match self.consensus_stages {
             Some(consensus) if consensus > self.stages => Err(Error::config(format!(
                 "{} exceeds {}; use at most as many consensus stages as there are stages",
@@ -170,6 +194,9 @@ impl Mnmf {
 
     /// The same settings with everything that was left open filled in for this number of views.
     pub fn resolved(&self, views: usize) -> Mnmf {
+        if self.auto {
+            return Mnmf { tol: self.tol.or(Some(self.tol(self.solver))), ..self.clone() };
+        }
         let dims = |plan: Plan| plan.stages.iter().map(|stage| stage.columns.len()).collect();
         Mnmf {
             consensus_stages: Some(self.resolved_consensus_stages()),
@@ -222,7 +249,7 @@ impl Mnmf {
     }
 
     fn resolved_consensus_stages(&self) -> usize {
-        self.consensus_stages.unwrap_or(self.stages.div_ceil(4))
+        self.consensus_stages.unwrap_or(self.stages.div_ceil(5))
     }
 }
 
@@ -238,7 +265,7 @@ mod tests {
             (Mnmf { dim: 0, ..base() }, "dim = 0: expected a whole number from 1"),
             (Mnmf { dim: usize::MAX, ..base() }, "dim = "),
             (Mnmf { stages: 0, ..base() }, "stages = 0"),
-            (Mnmf { consensus_stages: Some(9), ..base() }, "consensus_stages = 9 exceeds stages = 8"),
+            (Mnmf { consensus_stages: Some(9), ..base() }, "consensus_stages = 9 exceeds stages = 5"),
             (Mnmf { gamma: 0.0, ..base() }, "gamma = 0: expected a number above 0"),
             (Mnmf { gamma: -1.0, ..base() }, "gamma = -1"),
             (Mnmf { gamma: f64::NAN, ..base() }, "gamma = NaN"),

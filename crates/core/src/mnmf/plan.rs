@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{ColumnLayout, Mnmf, Share};
+use super::{ColumnLayout, Mnmf, Order, Share};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{option, option_value};
 use manyview_data::embedding::Kind;
@@ -42,8 +42,24 @@ pub enum Split {
     Given(Vec<usize>),
 }
 
+impl Plan {
+    /// The first stages of this plan, with their columns side by side.
+    pub fn first(&self, stages: usize) -> Plan {
+        let mut stages: Vec<Stage> = self.stages.iter().take(stages).cloned().collect();
+        let mut order: Vec<usize> = (0..stages.len()).collect();
+        order.sort_by_key(|&at| stages[at].columns.start);
+        let mut dim = 0;
+        for at in order {
+            let columns = dim..dim + stages[at].columns.len();
+            dim = columns.end;
+            stages[at].columns = columns;
+        }
+        Plan { stages, dim }
+    }
+}
+
 impl Mnmf {
-    /// Resolves the stages for this number of views.
+    /// Resolves the stages for this number of views. With `auto`, what is not known before the fit: the plan that needs most.
     ///
     /// # Errors
     /// [`Error::Config`] with the setting that cannot work.
@@ -52,13 +68,23 @@ impl Mnmf {
         if views == 0 {
             return Err(Error::config("the network has no views"));
         }
+        if self.auto {
+            let stages = (self.dim / views).clamp(1, Mnmf::default().stages);
+            return Mnmf {
+                auto: false,
+                stages,
+                order: Order::UniqueFirst,
+                layout: ColumnLayout::Halves,
+                ..self.clone()
+            }
+            .plan(views);
+        }
         let consensus = self.resolved_consensus_stages();
         let unique = self.stages - consensus;
-        let kinds: Vec<Kind> = if self.unique_first {
-            [vec![Kind::Unique; unique], vec![Kind::Consensus; consensus]].concat()
-        } else {
-            [vec![Kind::Consensus; consensus], vec![Kind::Unique; unique]].concat()
-        };
+        let mut kinds = [vec![Kind::Consensus; consensus], vec![Kind::Unique; unique]].concat();
+        if self.order == Order::UniqueFirst {
+            kinds.reverse();
+        }
         let dims = self.dims(self.dim, &kinds, views)?;
         if let Some(at) = too_narrow(&kinds, &dims, views) {
             return Err(self.too_small(&kinds, &dims, at, views));
@@ -103,12 +129,25 @@ impl Mnmf {
             }
             return Ok(dims.clone());
         }
+        let count = |kind| kinds.iter().filter(|&&other| other == kind).count();
+        let (consensus, unique) = (count(Kind::Consensus), count(Kind::Unique));
         Ok(match self.layout {
-            ColumnLayout::Even => largest_remainder(dim, &vec![1.0; kinds.len()], 0),
+            ColumnLayout::Halves if consensus > 0 && unique > 0 => {
+                // Many unique stages of many views may need more than half.
+                let all_unique = (dim - dim / 2).max(unique * views).min(dim);
+                let mut of_unique = largest_remainder(all_unique, &vec![1.0; unique], 0).into_iter();
+                let all_consensus = dim - all_unique;
+                let mut of_consensus = largest_remainder(all_consensus, &vec![1.0; consensus], 0).into_iter();
+                let mut next = |kind: &Kind| match kind {
+                    Kind::Consensus => of_consensus.next(),
+                    Kind::Unique | Kind::Joint => of_unique.next(),
+                };
+                kinds.iter().map_while(&mut next).collect()
+            }
+            ColumnLayout::Even | ColumnLayout::Halves => largest_remainder(dim, &vec![1.0; kinds.len()], 0),
             ColumnLayout::Code => {
-                let count = |kind| kinds.iter().filter(|&&other| other == kind).count().max(1);
-                let consensus = dim / 4 / count(Kind::Consensus);
-                let unique = dim * 3 / 4 / (views * count(Kind::Unique)) * views;
+                let consensus = dim / 4 / consensus.max(1);
+                let unique = dim * 3 / 4 / (views * unique.max(1)) * views;
                 kinds.iter().map(|kind| if *kind == Kind::Consensus { consensus } else { unique }).collect()
             }
         })
@@ -216,10 +255,34 @@ mod tests {
     }
 
     #[test]
+    fn half_of_the_columns_are_for_the_consensus_where_that_is_enough() {
+        let dims = |config: Mnmf, views: usize| -> Vec<usize> {
+            config.plan(views).unwrap().stages.iter().map(|stage| stage.columns.len()).collect()
+        };
+        assert_eq!(dims(Mnmf::default(), 3), [32, 32, 32, 32, 128]);
+        assert_eq!(dims(Mnmf { dim: 21, stages: 4, ..Mnmf::default() }, 2), [4, 4, 3, 10]);
+        assert_eq!(dims(Mnmf { dim: 20, stages: 4, ..Mnmf::default() }, 5), [5, 5, 5, 5]);
+        for (consensus, expected) in [(0, [5; 4]), (4, [5; 4])] {
+            let config = Mnmf { dim: 20, stages: 4, consensus_stages: Some(consensus), ..Mnmf::default() };
+            assert_eq!(dims(config, 2), expected);
+        }
+    }
+
+    #[test]
+    fn there_is_a_plan_before_one_is_chosen() {
+        for (dim, views) in [(1, 1), (3, 6), (7, 6), (12, 6), (256, 6)] {
+            let plan = Mnmf { auto: true, dim, ..Mnmf::default() }.plan(views).unwrap();
+            assert_eq!(plan.dim, dim);
+        }
+    }
+
+    #[test]
     fn the_rest_of_equal_shares_goes_round() {
         let splits = |dim: usize, joint: Joint| -> Vec<Split> {
             let (stages, share, consensus_stages) = (4, Share::Equal, Some(1));
-            let config = Mnmf { dim, stages, consensus_stages, share, joint, ..Mnmf::default() };
+            let (layout, order) = (ColumnLayout::Even, Order::ConsensusFirst);
+            let config =
+                Mnmf { dim, stages, consensus_stages, share, joint, layout, order, ..Mnmf::default() };
             config.plan(3).unwrap().stages[1..].iter().map(|stage| stage.split.clone()).collect()
         };
         assert_eq!(splits(32, Joint::Off), [vec![3, 3, 2], vec![3, 2, 3], vec![2, 3, 3]].map(Split::Given));
@@ -261,8 +324,9 @@ mod tests {
 
     #[test]
     fn unique_first_runs_first_and_stands_last() {
-        let one = Mnmf { dim: 16, stages: 4, consensus_stages: Some(1), ..Mnmf::default() };
-        let config = Mnmf { unique_first: true, ..one };
+        let layout = ColumnLayout::Even;
+        let one = Mnmf { dim: 16, stages: 4, consensus_stages: Some(1), layout, ..Mnmf::default() };
+        let config = Mnmf { order: Order::UniqueFirst, ..one };
         let plan = config.plan(2).unwrap();
         assert_eq!(plan.stages[0].kind, Kind::Unique);
         assert_eq!(plan.stages[3].kind, Kind::Consensus);
@@ -271,8 +335,23 @@ mod tests {
     }
 
     #[test]
+    fn the_first_stages_have_columns_without_gaps() {
+        let order = Order::ConsensusFirst;
+        let one = Mnmf { dim: 16, stages: 4, consensus_stages: Some(2), order, ..Mnmf::default() };
+        let first = |config: &Mnmf, stages| config.plan(2).unwrap().first(stages);
+        let columns =
+            |plan: Plan| -> Vec<_> { plan.stages.iter().map(|stage| stage.columns.clone()).collect() };
+        assert_eq!(first(&one, 3).dim, 12);
+        assert_eq!(columns(first(&one, 3)), [0..4, 4..8, 8..12]);
+        let swapped = Mnmf { order: Order::UniqueFirst, ..one };
+        assert_eq!(columns(first(&swapped, 3)), [4..8, 8..12, 0..4]);
+        assert_eq!(first(&swapped, 9), swapped.plan(2).unwrap());
+    }
+
+    #[test]
     fn dims_by_hand_must_fit() {
-        let config = Mnmf { dim: 10, stages: 2, stage_dims: Some(vec![4, 6]), ..Mnmf::default() };
+        let order = Order::ConsensusFirst;
+        let config = Mnmf { dim: 10, stages: 2, stage_dims: Some(vec![4, 6]), order, ..Mnmf::default() };
         assert_eq!(config.plan(2).unwrap().stages[1].columns, 4..10);
         let fails = |config: Mnmf| config.plan(2).unwrap_err().to_string();
         assert!(fails(Mnmf { dim: 11, ..config.clone() }).contains("sum of stage_dims is 10"));

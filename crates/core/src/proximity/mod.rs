@@ -13,6 +13,7 @@
 
 mod degrees;
 mod joint;
+mod restart;
 mod settings;
 mod step;
 mod twins;
@@ -29,10 +30,11 @@ use manyview_base::linalg::{BLOCK_ROWS, Csr, Real, Tiles};
 use manyview_base::message::{option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_data::network::View;
+pub use restart::{Restart, restart_blocks};
 pub use settings::{Isolated, Settings};
 pub use step::{TOGETHER, goes_out};
 use twins::Twins;
-use walk::{Scratch, Walk};
+use walk::{Rule, Scratch, Walk};
 
 /// The proximity matrix of a view.
 ///
@@ -95,11 +97,11 @@ pub fn row_blocks<T: Real>(
     let twins = Twins::of(view, rows);
     let found = match degrees.precision(view, settings)? {
         Precision::Usual => {
-            let walk = pool.run(|| Walk::<T>::new(view, &degrees, settings));
+            let walk = pool.run(|| Walk::<T>::new(view, &degrees, Rule::Window(settings)));
             blocks_of(view, &walk, &twins, keep, pool, watch)
         }
         Precision::Double => {
-            let walk = pool.run(|| Walk::<f64>::new(view, &degrees, settings));
+            let walk = pool.run(|| Walk::<f64>::new(view, &degrees, Rule::Window(settings)));
             blocks_of(view, &walk, &twins, keep, pool, watch)
         }
     };
@@ -212,11 +214,11 @@ pub fn sample(
     };
     let done = match precision {
         Precision::Usual => {
-            let walk = pool.run(|| Walk::<f32>::new(view, &degrees, settings));
+            let walk = pool.run(|| Walk::<f32>::new(view, &degrees, Rule::Window(settings)));
             sample_of(&walk, rows, pool, watch)
         }
         Precision::Double => {
-            let walk = pool.run(|| Walk::<f64>::new(view, &degrees, settings));
+            let walk = pool.run(|| Walk::<f64>::new(view, &degrees, Rule::Window(settings)));
             sample_of(&walk, rows, pool, watch)
         }
     };
@@ -499,7 +501,7 @@ mod tests {
     /// Each row computed for itself, without twins.
     fn without_twins(view: &View, settings: Settings, rows: &[usize]) -> (Csr<f32>, f64) {
         let degrees = Degrees::of(view);
-        let walk = Walk::<f32>::new(view, &degrees, settings);
+        let walk = Walk::<f32>::new(view, &degrees, Rule::Window(settings));
         walk.block(rows, 0, &mut Scratch::new(walk.nodes()), &AtomicBool::new(false)).unwrap()
     }
 

@@ -39,10 +39,21 @@ pub(super) struct Twins {
 impl Twins {
     /// Looks for twins in a view, of which some rows are needed.
     pub(super) fn of(view: &View, rows: Range<usize>) -> Self {
+        Self::related(view, rows, &[Relation::Same, Relation::Exchanged])
+    }
+
+    /// Looks for twins that can be exchanged, whatever the rows are computed from.
+    pub(super) fn exchangeable(view: &View) -> Self {
+        Self::related(view, 0..view.adjacency.rows(), &[Relation::Exchanged])
+    }
+
+    fn related(view: &View, rows: Range<usize>, relations: &[Relation]) -> Self {
         let nodes = view.adjacency.rows();
         let mut found = Twins { rows: 0..nodes, originals: Vec::new(), sources: vec![None; nodes] };
         let plain = found.groups(&view.adjacency);
-        found.add(&view.adjacency, Relation::Same);
+        if relations.contains(&Relation::Same) {
+            found.add(&view.adjacency, Relation::Same);
+        }
         let unweighted = view.adjacency.values().windows(2).all(|pair| pair[0] == pair[1]);
         if unweighted && !view.directed {
             found.add(&view.adjacency, Relation::Exchanged);

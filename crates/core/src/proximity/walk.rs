@@ -1,7 +1,8 @@
 //! Rows of the proximity matrix, computed sixteen at a time by walks from their nodes.
 //!
 //! With `z_0 = vol e_i / d_i`, the column vector `z_t = (D^-1 Aᵀ) z_(t-1)` is row i of `vol P^t D^-1`. The sums `s_t =
-//! z_1 + ... + z_t` are computed as `s_(t+1) = z_1 + (D^-1 Aᵀ) s_t`, without the single terms (`step`).
+//! z_1 + ... + z_t` are computed as `s_(t+1) = z_1 + (D^-1 Aᵀ) s_t`, without the single terms (`step`). Walks with restart
+//! are computed in the same way, from another start (`restart`).
 //!
 //! Invariant: a row depends on the view only, not on which rows are computed together.
 
@@ -9,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Settings;
 use super::degrees::Degrees;
+use super::restart::Restart;
 use super::step::{Lanes, NodeSet, Steps, TOGETHER};
 use crate::proximity::Isolated;
 use manyview_base::linalg::kernels::vectorized;
@@ -18,12 +20,58 @@ use manyview_data::network::View;
 /// Number of columns that are filtered together; their lanes fit the first-level cache.
 const SIFTED: usize = 256;
 
+/// Which walks a row is computed from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rule {
+    /// The steps of a window.
+    Window(Settings),
+    /// Walks with restart.
+    Restart(Restart),
+}
+
+impl Rule {
+    /// The number of steps after the first, which is the start of walks with restart.
+    fn steps(self) -> usize {
+        match self {
+            Rule::Window(settings) => settings.window - 1,
+            Rule::Restart(restart) => restart.steps(),
+        }
+    }
+
+    /// The factor of what is added after a step, from 1.
+    fn factor(self, step: usize) -> f64 {
+        match self {
+            Rule::Window(_) => 1.0,
+            Rule::Restart(restart) => restart.probability / restart.scale(step),
+        }
+    }
+
+    /// What the sums are multiplied by at the end, and the smallest sum that is kept, before that.
+    fn ending(self) -> Ending {
+        match self {
+            Rule::Window(settings) => {
+                let window = settings.window as f64;
+                Ending { scale: 1.0 / window, threshold: settings.negative * window }
+            }
+            Rule::Restart(restart) => {
+                let scale = restart.scale(restart.steps());
+                Ending { scale, threshold: restart.least / scale }
+            }
+        }
+    }
+}
+
+struct Ending {
+    scale: f64,
+    threshold: f64,
+}
+
 /// The data shared by all rows of a view.
 pub(super) struct Walk<'a, T> {
     adjacency: &'a Csr<f64>,
     steps: Steps<T>,
     degrees: &'a Degrees,
-    settings: Settings,
+    rule: Rule,
 }
 
 /// The working memory of a thread.
@@ -55,10 +103,11 @@ impl<T: Real> Scratch<T> {
         }
     }
 
-    /// `now += z_1`.
-    fn add_first(&mut self) {
+    /// `now += factor z_1`.
+    fn add_first(&mut self, factor: f64) {
+        let factor = T::from_f64(factor);
         for &(node, lane, near) in &self.first {
-            self.now[node as usize].0[usize::from(lane)] += near;
+            self.now[node as usize].0[usize::from(lane)] += factor * near;
             self.reached.insert(node);
         }
     }
@@ -71,8 +120,8 @@ impl<T: Real> Scratch<T> {
 }
 
 impl<'a, T: Real> Walk<'a, T> {
-    pub(super) fn new(view: &'a View, degrees: &'a Degrees, settings: Settings) -> Self {
-        Walk { adjacency: &view.adjacency, steps: Steps::new(view, degrees), degrees, settings }
+    pub(super) fn new(view: &'a View, degrees: &'a Degrees, rule: Rule) -> Self {
+        Walk { adjacency: &view.adjacency, steps: Steps::new(view, degrees), degrees, rule }
     }
 
     /// The number of nodes.
@@ -114,35 +163,54 @@ impl<'a, T: Real> Walk<'a, T> {
         canceled: &AtomicBool,
         ends: &mut dyn FnMut(usize),
     ) -> Option<f64> {
-        self.first_step(rows.clone(), scratch);
-        for step in 1..self.settings.window {
+        match self.rule {
+            Rule::Window(_) => self.first_step(rows.clone(), scratch),
+            Rule::Restart(_) => self.start(rows.clone(), scratch),
+        }
+        let steps = self.rule.steps();
+        for step in 1..=steps {
             if canceled.load(Ordering::Relaxed) {
                 return None;
             }
             // Only the last step may leave out columns: the others are where it starts from.
-            self.step(scratch, if step + 1 == self.settings.window { first_col } else { 0 });
+            self.step(scratch, if step == steps { first_col } else { 0 });
+            scratch.add_first(self.rule.factor(step));
         }
-        let window = self.settings.window as f64;
-        let threshold = T::from_f64(self.settings.negative * window);
+        let Ending { scale, threshold } = self.rule.ending();
+        let threshold = T::from_f64(threshold);
         let most = vectorized(
             #[inline(always)]
             || sift(&scratch.now, first_col, threshold, &mut scratch.found),
         );
         let Scratch { found, indices, values, .. } = scratch;
         for (row, found) in rows.zip(found.iter_mut()) {
-            self.finish_row(row, threshold, found, indices, values);
+            self.finish_row(row, found, indices, values);
             ends(indices.len());
         }
         found.iter_mut().for_each(Vec::clear);
-        Some(most.to_f64() / window)
+        Some(most.to_f64() * scale)
+    }
+
+    /// Prepares for the first step of other rows.
+    fn clear(scratch: &mut Scratch<T>) {
+        scratch.now.fill(Lanes::ZERO);
+        scratch.reached.clear();
+        scratch.first.clear();
+    }
+
+    /// The start of walks with restart: as many as there are nodes, at each node with edges.
+    fn start(&self, group: impl Iterator<Item = usize>, scratch: &mut Scratch<T>) {
+        Self::clear(scratch);
+        let all = T::from_f64(self.nodes() as f64);
+        let rows = group.enumerate().filter(|&(_, row)| self.degrees.of_nodes[row] > 0.0);
+        scratch.first.extend(rows.map(|(lane, row)| (row as u32, lane as u8, all)));
+        scratch.add_first(1.0);
     }
 
     /// `z_1`, which is sparse: `vol A_ij / (d_i d_j)`.
     fn first_step(&self, group: impl Iterator<Item = usize>, scratch: &mut Scratch<T>) {
         let Degrees { of_nodes, volume, scale, .. } = self.degrees;
-        scratch.now.fill(Lanes::ZERO);
-        scratch.reached.clear();
-        scratch.first.clear();
+        Self::clear(scratch);
         for (lane, row) in group.enumerate() {
             let (cols, weights) = self.adjacency.row(row);
             for (&col, weight) in cols.iter().zip(weights) {
@@ -153,27 +221,24 @@ impl<'a, T: Real> Walk<'a, T> {
                 }
             }
         }
-        scratch.add_first();
+        scratch.add_first(1.0);
     }
 
-    /// From `z_1 + ... + z_t` to `z_1 + ... + z_(t+1)`; what is before `first_col` is not used and may be anything.
+    /// From `z_1 + ... + z_t` to `z_2 + ... + z_(t+1)`; what is before `first_col` is not used and may be anything.
     fn step(&self, scratch: &mut Scratch<T>, first_col: usize) {
         let Scratch { now, next, reached, .. } = scratch;
         self.steps.make(now, next, first_col, reached);
         std::mem::swap(now, next);
-        scratch.add_first();
     }
 
     /// Appends a row: the logarithms of the remaining sums, and the diagonal entry of an isolated node if requested.
-    fn finish_row(
-        &self,
-        row: usize,
-        threshold: T,
-        found: &[(u32, T)],
-        indices: &mut Vec<u32>,
-        values: &mut Vec<T>,
-    ) {
-        let logs = found.iter().map(|&(col, sum)| (col, (sum / threshold).ln()));
+    fn finish_row(&self, row: usize, found: &[(u32, T)], indices: &mut Vec<u32>, values: &mut Vec<T>) {
+        let Ending { scale, threshold } = self.rule.ending();
+        let (scale, threshold) = (T::from_f64(scale), T::from_f64(threshold));
+        let logs = found.iter().map(|&(col, sum)| match self.rule {
+            Rule::Window(_) => (col, (sum / threshold).ln()),
+            Rule::Restart(_) => (col, (T::ONE + sum * scale).ln()),
+        });
         let diagonal = if found.is_empty() { self.diagonal_of(row) } else { None };
         for (col, value) in logs.chain(diagonal.map(|value| (row as u32, value))) {
             if value > T::ZERO {
@@ -185,15 +250,16 @@ impl<'a, T: Real> Walk<'a, T> {
 
     /// The entry of a node without edges, if there is to be one.
     pub(super) fn diagonal_of(&self, row: usize) -> Option<T> {
-        let alone = self.settings.isolated == Isolated::Loop && self.degrees.of_nodes[row] == 0.0;
-        alone.then(|| self.diagonal()).filter(|&value| value > T::ZERO)
+        let Rule::Window(settings) = self.rule else { return None };
+        let alone = settings.isolated == Isolated::Loop && self.degrees.of_nodes[row] == 0.0;
+        alone.then(|| self.diagonal(settings.negative)).filter(|&value| value > T::ZERO)
     }
 }
 
 impl<T: Real> Walk<'_, T> {
     /// The entry of an isolated node, `log(vol / b)`: the only one that depends on the unit of the weights.
-    fn diagonal(&self) -> T {
-        let (Degrees { volume, scale, .. }, negative) = (self.degrees, self.settings.negative);
+    fn diagonal(&self, negative: f64) -> T {
+        let Degrees { volume, scale, .. } = self.degrees;
         let quotient = T::from_f64(volume / scale / negative);
         if quotient.to_f64().is_finite() {
             return quotient.ln();

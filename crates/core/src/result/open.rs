@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::record::{PartRecord, RunSeconds};
 use super::{EMBEDDING, NODES, RUN};
-use crate::method::{StageRecord, ViewRecord, part};
+use crate::method::{ChosenPlan, StageRecord, ViewRecord, part};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Message, option_value};
 use manyview_data::embedding::{Embedding, Part};
@@ -52,6 +52,9 @@ pub struct SavedRun {
     /// Which columns belong to which view, for methods without stages.
     #[serde(default)]
     pub parts: Vec<PartRecord>,
+    /// What the plan was chosen by, if it was chosen by the data.
+    #[serde(default)]
+    pub chosen_plan: Option<ChosenPlan>,
     /// What the user should know about the result.
     #[serde(default)]
     pub warnings: Vec<String>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::comm::{self, Comm};
-use crate::method::{Fit, StageRecord, ViewRecord};
+use crate::method::{ChosenPlan, Fit, StageRecord, ViewRecord};
 use manyview_base::linalg::kernels::uses_wide_vectors;
 use manyview_base::memory::peak_resident_bytes;
 use manyview_base::message::Warning;
@@ -35,6 +35,9 @@ pub struct RunRecord<'a> {
     stages: &'a [StageRecord],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<PartRecord>,
+    vector_scale: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chosen_plan: &'a Option<ChosenPlan>,
     warnings: &'a [Warning],
     /// Wall time.
     pub seconds: RunSeconds,
@@ -204,6 +207,8 @@ impl<'a> RunRecord<'a> {
             duplicates: None,
             stages: &fit.stages,
             parts: parts.iter().map(part).collect(),
+            vector_scale: fit.vector_scale,
+            chosen_plan: &fit.chosen,
             warnings: &fit.warnings,
             seconds: RunSeconds {
                 proximity: seconds.proximity,

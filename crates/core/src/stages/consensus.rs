@@ -19,16 +19,20 @@ const INIT_TOL: f64 = 1e-4;
 
 impl Run<'_, '_> {
     pub(super) fn consensus_stage(&mut self, stage: &Stage) -> Result<Vec<Piece>> {
+        let piece = self.consensus_piece(stage)?;
+        self.apply(stage, &piece)?;
+        Ok(vec![piece])
+    }
+
+    /// A factorization of all views together.
+    pub(super) fn consensus_piece(&mut self, stage: &Stage) -> Result<Piece> {
         let active = self.active();
         // The sum of one view is that view; a scale would only make its fit worse.
-        let piece = if self.config.consensus == Consensus::Pooled && active.len() > 1 {
+        if self.config.consensus == Consensus::Pooled && active.len() > 1 {
             self.pooled_stage(stage, &active)
         } else {
             self.shared_stage(stage, &active)
-        };
-        let piece = piece?;
-        self.apply(stage, &piece)?;
-        Ok(vec![piece])
+        }
     }
 
     /// One U, and a V_k and a weight per view.
@@ -59,10 +63,8 @@ impl Run<'_, '_> {
         let scales: Vec<f64> = active.iter().map(best_scale).collect();
         let total: f64 = scales.iter().sum();
         factors.weights = scales.iter().map(|scale| if total > 0.0 { scale / total } else { 0.0 }).collect();
-        // The factors of view k are U and `s_k V`: its columns are balanced against those, as in a shared stage.
-        let v_norms = factors.v_norms.remove(0);
-        let of_view = |scale: &f64| v_norms.iter().map(|norm| norm * scale).collect();
-        factors.v_norms = scales.iter().map(of_view).collect();
+        // Columns are balanced against V, which explains the sum: a column that stands for all views is as long as those of all
+        // views together would be.
         let piece = Piece::new(active, stage.columns.clone(), factors, self.config.scale, began);
         Ok(Piece { consensus: Some(Consensus::Pooled), scales, ..piece })
     }

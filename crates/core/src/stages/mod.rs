@@ -8,7 +8,9 @@
 //!     columns of U into the embedding
 //! ```
 
+mod auto;
 mod consensus;
+mod prepared;
 mod row_split;
 mod unique;
 mod warnings;
@@ -21,13 +23,12 @@ use crate::checkpoint::Checkpoints;
 use crate::comm::{self, Comm, Local, Timed, Traffic};
 use crate::method::{
     self, Capabilities, Fit, Found, MemoryLike, Method, Observer, Options, OwnWork, Progress, Seconds,
-    StageRecord, StageWork, Task, ViewRecord,
+    StageRecord, StageWork, Task,
 };
-use crate::mnmf::{Init, Mnmf, Normalize, Plan, Stage};
+use crate::mnmf::{Init, Mnmf, Plan, Stage};
 use crate::nmf::{self, Factors, Settings, Start, StartMeans, StopRule, Target, random_start};
 use crate::piece::Piece;
 use crate::preset::Preset;
-use crate::proximity::{self, Keep};
 use crate::residual::Residual;
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Tiles;
@@ -35,8 +36,10 @@ use manyview_base::message::{Warning, option, option_value};
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key};
 use manyview_data::embedding::{Embedding, Kind, Part};
-use manyview_data::network::{Network, View};
+use manyview_data::network::Network;
 use warnings::ZeroColumns;
+
+pub(crate) use prepared::{About, Prepared};
 
 /// Limit of the paper's start values.
 const UNIFORM_LIMIT: f64 = 0.02;
@@ -89,8 +92,15 @@ impl Method for Mnmf {
         comm: &dyn Comm,
         checkpoints: Option<&Checkpoints>,
     ) -> Result<Found> {
-        let (network, pool, seed) = (task.network, task.pool, task.seed);
-        let plan = self.plan(network.views().len())?;
+        let views = task.network.views().len();
+        self.check()?;
+        let plan = (!self.auto).then(|| self.plan(views)).transpose()?;
+        if self.auto && checkpoints.is_some() {
+            return Err(Error::config(format!(
+                "{} does not support checkpoints, because its stages are not known before the run",
+                option("auto")
+            )));
+        }
         if self.init == Init::Svd && comm.size() > 1 {
             let init = option_value("init", Init::Svd.name());
             return Err(Error::config(format!(
@@ -99,100 +109,86 @@ impl Method for Mnmf {
             )));
         }
         let comm = &Timed::new(comm);
-        let began = Instant::now();
-        let union = self.union_of_views(network, pool);
-        let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
-        let views_count = network.views().len();
-        let names = all_views.iter().map(|view| view.name.clone()).collect();
-        let mut views: Vec<ViewRecord> = all_views.iter().map(|view| ViewRecord::of(view)).collect();
-        let (rows, residuals) = all_residuals(self, &all_views, views_count, pool, comm, task.observer())?;
-        // Only its proximity is needed from here on.
-        drop(union);
-        let entries: usize = residuals.iter().map(|residual| residual.tiles.entries()).sum();
-        for (view, residual) in views.iter_mut().zip(&residuals) {
-            (view.entries, view.squared_norm) = (residual.entries, residual.squared_norm);
+        let prepared = Prepared::new(self, task, comm)?;
+        let Prepared { about, residuals } = prepared;
+        let store = checkpoints.map(|kept| kept as &dyn StageStore);
+        if let Some(plan) = plan {
+            return run_plan(self, &plan, &about, residuals, task, comm, store);
         }
-        let joint = views.split_off(views_count).pop();
-        let (proximity, before) = (began.elapsed().as_secs_f64(), comm.traffic());
-
-        let began = Instant::now();
-        let mut run = Run {
-            config: self,
-            seed,
-            plan: &plan,
-            names,
-            views: views_count,
-            residuals,
-            pool,
-            comm,
-            rows: rows.clone(),
-            embedding: Embedding::zeros(network.nodes().clone(), plan.dim),
-            stages: Vec::new(),
-            warnings: Vec::new(),
-            zero_columns: Vec::new(),
-            columns_done: 0,
-            observer: task.observer(),
-        };
-        run.all_stages(checkpoints)?;
-        let Run { embedding, stages: records, mut warnings, zero_columns, .. } = run;
-        warnings.extend(warnings::zero_columns(&zero_columns, self));
-        warnings.extend(warnings::not_converged(&records, &zero_columns, self));
-        let seconds = Seconds { proximity, factorize: began.elapsed().as_secs_f64(), total: 0.0 };
-        let own = own_work(rows.len(), entries, seconds, before, comm.traffic());
-        let stages = Some(StageWork { records, views, joint, seconds, own });
-        let (vectors, parts) = embedding.into_vectors();
-        Ok(Found { vectors, parts, warnings, stages })
+        let (settings, chosen) = auto::choose(self, &about, &residuals, task, comm)?;
+        let found = run_plan(&settings, &settings.plan(views)?, &about, residuals, task, comm, store)?;
+        Ok(Found { chosen: Some(chosen), ..found })
     }
 }
 
-fn own_work(rows: usize, entries: usize, seconds: Seconds, before: Traffic, traffic: Traffic) -> OwnWork {
+/// Where finished stages come from, and where they go.
+pub(crate) trait StageStore {
+    /// The pieces of the first stages, as far as they are known; the rows of this rank.
+    fn read(&self, rows: &Range<usize>, comm: &dyn Comm) -> Result<Vec<Vec<Piece>>>;
+
+    /// Keeps a stage.
+    fn write(&self, stage: usize, pieces: &[Piece], nodes: usize, comm: &dyn Comm) -> Result<()>;
+}
+
+impl StageStore for Checkpoints {
+    fn read(&self, rows: &Range<usize>, comm: &dyn Comm) -> Result<Vec<Vec<Piece>>> {
+        Checkpoints::read(self, rows, comm)
+    }
+
+    fn write(&self, stage: usize, pieces: &[Piece], nodes: usize, comm: &dyn Comm) -> Result<()> {
+        Checkpoints::write(self, stage, pieces, nodes, comm)
+    }
+}
+
+/// Runs the stages of a plan on proximity matrices.
+pub(crate) fn run_plan(
+    config: &Mnmf,
+    plan: &Plan,
+    about: &About,
+    residuals: Vec<Residual<f32>>,
+    task: &mut Task<'_, '_>,
+    comm: &Timed<'_>,
+    store: Option<&dyn StageStore>,
+) -> Result<Found> {
+    let (network, pool, seed) = (task.network, task.pool, task.seed);
+    let (began, before) = (Instant::now(), comm.traffic());
+    let mut run = Run {
+        config,
+        seed,
+        plan,
+        names: about.names(),
+        views: about.views.len(),
+        residuals,
+        pool,
+        comm,
+        rows: about.rows.clone(),
+        embedding: Embedding::zeros(network.nodes().clone(), plan.dim),
+        stages: Vec::new(),
+        warnings: Vec::new(),
+        zero_columns: Vec::new(),
+        columns_done: 0,
+        observer: task.observer(),
+    };
+    run.all_stages(store)?;
+    let Run { embedding, stages: records, mut warnings, zero_columns, .. } = run;
+    warnings.extend(warnings::zero_columns(&zero_columns, config));
+    warnings.extend(warnings::not_converged(&records, &zero_columns, config));
+    let seconds = Seconds { proximity: about.seconds, factorize: began.elapsed().as_secs_f64(), total: 0.0 };
+    let own = own_work(about, seconds, before, comm.traffic());
+    let stages =
+        Some(StageWork { records, views: about.views.clone(), joint: about.joint.clone(), seconds, own });
+    let (vectors, parts) = embedding.into_vectors();
+    Ok(Found { vectors, parts, warnings, stages, chosen: None })
+}
+
+fn own_work(about: &About, seconds: Seconds, before: Traffic, traffic: Traffic) -> OwnWork {
     OwnWork {
-        rows,
-        entries,
+        rows: about.rows.len(),
+        entries: about.own_entries,
         proximity: seconds.proximity - before.seconds,
         pass: seconds.factorize - (traffic.seconds - before.seconds),
         traffic,
     }
-}
-
-/// The rows of this rank, and those rows of the proximity matrix of every view.
-fn all_residuals(
-    config: &Mnmf,
-    views: &[&View],
-    network_views: usize,
-    pool: &Pool,
-    comm: &dyn Comm,
-    observer: &mut Observer<'_>,
-) -> Result<(Range<usize>, Vec<Residual<f32>>)> {
-    let nodes = views[0].adjacency.rows();
-    let settings = config.proximity;
-    let rows = row_split::own_rows(nodes, views, settings, pool, comm, observer)?;
-    let keep = if comm.size() == 1 { config.keep(views) } else { Keep::All };
-    let mut residuals = Vec::new();
-    for (index, view) in views.iter().enumerate() {
-        let mut watch = |done: usize| {
-            let done = (index as f64 + done as f64 / rows.len().max(1) as f64) / views.len() as f64;
-            observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
-        };
-        let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), keep, pool, &mut watch);
-        let found = comm::agree(comm, found)?;
-        let largest = found.largest;
-        let mut tiles = pool.run(|| found.into_tiles(nodes));
-        if config.normalize == Normalize::Max {
-            let largest = comm::max(comm, tiles.max().into());
-            if largest > 0.0 {
-                tiles.scale((1.0 / largest) as f32);
-            }
-        }
-        let symmetric = config.is_symmetric(view).then(|| rows.clone());
-        let residual = Residual::new(tiles, symmetric, pool, comm);
-        // A union without pairs above chance adds nothing to its views; a view without any is a mistake.
-        if residual.is_empty() && index < network_views {
-            return Err(proximity::nothing_survives(view, settings, comm::max(comm, largest)));
-        }
-        residuals.push(residual);
-    }
-    Ok((rows, residuals))
 }
 
 /// The state of a fit between stages.
@@ -218,9 +214,8 @@ struct Run<'a, 'o> {
 }
 
 impl Run<'_, '_> {
-    fn all_stages(&mut self, checkpoints: Option<&Checkpoints>) -> Result<()> {
-        let mut finished =
-            checkpoints.map_or(Ok(Vec::new()), |kept| kept.read(&self.rows, self.comm))?.into_iter();
+    fn all_stages(&mut self, store: Option<&dyn StageStore>) -> Result<()> {
+        let mut finished = store.map_or(Ok(Vec::new()), |kept| kept.read(&self.rows, self.comm))?.into_iter();
         for stage in &self.plan.stages {
             if self.residuals.iter().all(Residual::is_empty) {
                 self.warnings.push(warnings::fully_explained(self.plan, stage.number));
@@ -234,8 +229,8 @@ impl Run<'_, '_> {
                 Kind::Consensus => self.consensus_stage(stage)?,
                 Kind::Unique | Kind::Joint => self.unique_stage(stage)?,
             };
-            if let Some(checkpoints) = checkpoints {
-                checkpoints.write(stage.number, &pieces, self.embedding.rows(), self.comm)?;
+            if let Some(store) = store {
+                store.write(stage.number, &pieces, self.embedding.rows(), self.comm)?;
             }
         }
         Ok(())
@@ -417,6 +412,7 @@ enum Objective {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mnmf::Order;
     use manyview_base::linalg::Csr;
 
     /// The stages of a network whose views are the given matrices.
@@ -461,11 +457,11 @@ mod tests {
 
     /// One entry is explained exactly by one column, so nothing is left for the later stages.
     #[test]
-    fn columns_named_as_zero_are_zero_also_with_unique_first() {
+    fn columns_named_as_zero_are_zero_in_both_orders() {
         let one = || Csr::new(2, vec![0, 1, 1], vec![1], vec![2.0f32]);
-        for unique_first in [false, true] {
-            let config =
-                Mnmf { dim: 8, stages: 4, consensus_stages: Some(2), unique_first, ..Mnmf::default() };
+        for order in Order::ALL {
+            let config = Mnmf { dim: 8, stages: 4, consensus_stages: Some(2), order, ..Mnmf::default() };
+            let unique_first = order == Order::UniqueFirst;
             let (embedding, _, warnings) = embed(&config, &[("only", one())]);
             let told = warnings[0].message.to_string();
             let named = if unique_first { "columns 0-3 and 6-7 are zero" } else { "columns 2-7 are zero" };

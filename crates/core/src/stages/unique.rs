@@ -12,18 +12,33 @@ use manyview_data::embedding::Kind;
 
 impl Run<'_, '_> {
     pub(super) fn unique_stage(&mut self, stage: &Stage) -> Result<Vec<Piece>> {
-        let mut from = stage.columns.start;
         let mut pieces = Vec::new();
+        for (view, columns) in self.columns_of_views(stage) {
+            let piece = self.unique_view(stage, view, columns)?;
+            self.apply(stage, &piece)?;
+            pieces.push(piece);
+        }
+        Ok(pieces)
+    }
+
+    /// A factorization of each view alone, none of them subtracted yet.
+    pub(super) fn unique_pieces(&mut self, stage: &Stage) -> Result<Vec<Piece>> {
+        let columns = self.columns_of_views(stage).into_iter();
+        columns.map(|(view, columns)| self.unique_view(stage, view, columns)).collect()
+    }
+
+    /// The columns of each view of which something is left.
+    fn columns_of_views(&self, stage: &Stage) -> Vec<(usize, Range<usize>)> {
+        let mut from = stage.columns.start;
+        let mut found = Vec::new();
         for (view, width) in self.split(stage).into_iter().enumerate() {
             let columns = from..from + width;
             from = columns.end;
             if !columns.is_empty() && !self.residuals[view].is_empty() {
-                let piece = self.unique_view(stage, view, columns)?;
-                self.apply(stage, &piece)?;
-                pieces.push(piece);
+                found.push((view, columns));
             }
         }
-        Ok(pieces)
+        found
     }
 
     /// The number of columns of each view, and of their union, in this stage.

@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use crate::common::{fit_observed, fit_on_threads, planted};
 use manyview_base::error::Error;
 use manyview_base::message::WarningKind;
+use manyview_base::settings::Settings;
 use manyview_core::method::{self, Fit, Options, Progress, Stop};
 use manyview_core::mnmf::Mnmf;
-use manyview_core::mnmf::{Consensus, Init, Joint, Scale, Share};
+use manyview_core::mnmf::{Consensus, Init, Joint, Order, Scale, Share};
 use manyview_core::nmf::Solver;
 use manyview_core::preset::Preset;
 use manyview_core::proximity;
@@ -51,7 +52,7 @@ fn the_bits_of_a_result_never_change() {
     assert_eq!(found, GOLDEN, "default, paper, authors: {found:#018x?}");
 }
 
-const GOLDEN: [u64; 3] = [0x3b7a_1900_a8b4_afb7, 0xf74f_a729_d83c_0cbb, 0xa733_37d9_3460_fe1d];
+const GOLDEN: [u64; 3] = [0x2b61_ad37_e139_e0e1, 0x4e67_fa90_51a2_4063, 0x99c6_6a60_a5b3_72fd];
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
@@ -86,10 +87,14 @@ fn every_combination_of_choices_works() {
     for consensus in Consensus::ALL {
         for solver in Solver::ALL {
             for share in Share::ALL {
-                for (init, unique_first) in
-                    [(Init::Scaled, false), (Init::Uniform, true), (Init::Nmf, false), (Init::Svd, true)]
-                {
-                    let settings = Mnmf { consensus, solver, share, init, unique_first, ..config() };
+                let [unique, common] = [Order::UniqueFirst, Order::ConsensusFirst];
+                for (init, order) in [
+                    (Init::Scaled, common),
+                    (Init::Uniform, unique),
+                    (Init::Nmf, common),
+                    (Init::Svd, unique),
+                ] {
+                    let settings = Mnmf { consensus, solver, share, init, order, ..config() };
                     if (solver, init) == (Solver::Mu, Init::Svd) {
                         let refused = settings.fit(&network).unwrap_err().to_string();
                         assert!(refused.contains("init = svd does not work with solver = mu"), "{refused}");
@@ -153,7 +158,9 @@ fn the_order_of_views_does_not_matter() {
     let settings = Mnmf { max_iter: 4, tol: Some(0.0), consensus: Consensus::Shared, ..config() };
     let here = settings.fit(&planted(&small(), &[0, 1, 2])).unwrap();
     let there = settings.fit(&planted(&small(), &[2, 0, 1])).unwrap();
-    for (a, b) in here.stages.iter().filter(|record| record.kind == Kind::Consensus).zip(&there.stages) {
+    let [here_all, there_all] =
+        [&here, &there].map(|fit| fit.stages.iter().filter(|record| record.kind == Kind::Consensus));
+    for (a, b) in here_all.zip(there_all) {
         for (view, weight) in &a.weights {
             assert!((weight - b.weights[view]).abs() < 1e-5, "{view}");
         }
@@ -330,4 +337,57 @@ fn few_columns_go_to_the_views_first() {
     assert!(fit.stages.iter().all(|record| record.kind != Kind::Joint));
     let one = Mnmf { dim: 16, ..Mnmf::default() }.fit(&planted(&small(), &[1])).unwrap();
     assert!(one.joint.is_none(), "one view has no union");
+}
+
+/// A plan that was chosen is one that can be given, and gives the same bits.
+#[test]
+fn a_chosen_plan_can_be_given() {
+    let network = planted(&small(), &[0, 1, 2]);
+    let auto = Mnmf { auto: true, dim: 48, ..Mnmf::default() };
+    let [one, three] = [1, 3].map(|threads| fit_on_threads(threads, &auto, &network));
+    let chosen = one.chosen.as_ref().unwrap();
+    assert_eq!((&one.embedding, Some(chosen)), (&three.embedding, three.chosen.as_ref()));
+    assert_eq!((one.embedding.dim(), one.settings["auto"].as_bool()), (48, Some(true)));
+    let mut given = Mnmf::default();
+    for (name, value) in one.config.as_object().unwrap() {
+        // Seed and threads are not settings of the method.
+        given.set(name, value).unwrap();
+    }
+    assert!(!given.auto);
+    assert_eq!(given.fit(&network).unwrap().embedding, one.embedding);
+    assert!(chosen.separate < chosen.unique && (0.0..=1.0).contains(&chosen.agreement), "{chosen:?}");
+}
+
+#[test]
+fn views_that_agree_get_more_columns_together() {
+    let rings = |step: usize| -> Vec<(String, String, f64)> {
+        let name = |node: usize| format!("n{:03}", node % 240);
+        // Groups of twelve; `step` decides which nodes belong together.
+        let pairs =
+            (0..240).flat_map(|node| (1..5).map(move |next| (node, node / 12 * 12 + (node + next) % 12)));
+        pairs.map(|(from, to)| (name(from * step), name(to * step), 1.0)).collect()
+    };
+    let agreement = |steps: [usize; 3]| {
+        let edges = steps.map(rings);
+        let views: Vec<Vec<(&str, &str, f64)>> = edges
+            .iter()
+            .map(|view| view.iter().map(|(a, b, w)| (a.as_str(), b.as_str(), *w)).collect())
+            .collect();
+        let network = Network::from_edges(&[("x", &views[0]), ("y", &views[1]), ("z", &views[2])]).unwrap();
+        let fit = Mnmf { auto: true, dim: 64, joint: Joint::Off, ..Mnmf::default() }.fit(&network).unwrap();
+        let columns = fit.stages.iter().filter(|stage| stage.kind == Kind::Consensus);
+        let columns: usize = columns.map(|stage| stage.columns[1] - stage.columns[0]).sum();
+        (fit.chosen.unwrap().agreement, columns)
+    };
+    let (same, of_same) = agreement([1, 1, 1]);
+    let (other, of_other) = agreement([1, 7, 11]);
+    assert!(same > 0.9 && of_same == 32, "{same} {of_same}");
+    assert!(other < 0.4 && of_other < 32, "{other} {of_other}");
+}
+
+#[test]
+fn a_plan_is_chosen_or_given() {
+    let both = Mnmf { auto: true, consensus_stages: Some(1), ..Mnmf::default() };
+    let told = both.check().unwrap_err().to_string();
+    assert!(told.contains("consensus_stages cannot be given with it"), "{told}");
 }

@@ -1,0 +1,101 @@
+//! What the stages of a fit start from: the proximity matrix of every view, and of their union.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use super::row_split;
+use crate::comm::{self, Comm};
+use crate::method::{Observer, Progress, Task, ViewRecord};
+use crate::mnmf::{Mnmf, Normalize};
+use crate::proximity::{self, Keep};
+use crate::residual::Residual;
+use manyview_base::error::Result;
+use manyview_base::parallel::Pool;
+use manyview_data::network::View;
+
+/// Proximity matrices, before the first stage.
+pub(crate) struct Prepared {
+    /// One per view, and after them that of their union if it takes part: this rank's rows.
+    pub(crate) residuals: Vec<Residual<f32>>,
+    pub(crate) about: About,
+}
+
+/// What is known of proximity matrices besides their values.
+#[derive(Clone, Debug)]
+pub(crate) struct About {
+    /// This rank's rows.
+    pub(crate) rows: Range<usize>,
+    pub(crate) views: Vec<ViewRecord>,
+    pub(crate) joint: Option<ViewRecord>,
+    /// Entries in the rows of this rank.
+    pub(crate) own_entries: usize,
+    /// Wall time.
+    pub(crate) seconds: f64,
+}
+
+impl About {
+    /// The names of what is factorized: the views, and their union after them if it takes part.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.views.iter().chain(&self.joint).map(|view| view.name.clone()).collect()
+    }
+}
+
+impl Prepared {
+    /// Computes the matrices that these settings ask for.
+    pub(crate) fn new(config: &Mnmf, task: &mut Task<'_, '_>, comm: &dyn Comm) -> Result<Self> {
+        let began = Instant::now();
+        let (network, pool) = (task.network, task.pool);
+        let union = config.union_of_views(network, pool);
+        let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
+        let count = network.views().len();
+        let mut views: Vec<ViewRecord> = all_views.iter().map(|view| ViewRecord::of(view)).collect();
+        let (rows, residuals) = all_residuals(config, &all_views, count, pool, comm, task.observer())?;
+        for (view, residual) in views.iter_mut().zip(&residuals) {
+            (view.entries, view.squared_norm) = (residual.entries, residual.squared_norm);
+        }
+        let joint = views.split_off(count).pop();
+        let own_entries = residuals.iter().map(|residual| residual.tiles.entries()).sum();
+        let seconds = began.elapsed().as_secs_f64();
+        Ok(Prepared { residuals, about: About { rows, views, joint, own_entries, seconds } })
+    }
+}
+
+/// The rows of this rank, and those rows of the proximity matrix of every view.
+fn all_residuals(
+    config: &Mnmf,
+    views: &[&View],
+    network_views: usize,
+    pool: &Pool,
+    comm: &dyn Comm,
+    observer: &mut Observer<'_>,
+) -> Result<(Range<usize>, Vec<Residual<f32>>)> {
+    let nodes = views[0].adjacency.rows();
+    let settings = config.proximity;
+    let rows = row_split::own_rows(nodes, views, settings, pool, comm, observer)?;
+    let keep = if comm.size() == 1 { config.keep(views) } else { Keep::All };
+    let mut residuals = Vec::new();
+    for (index, view) in views.iter().enumerate() {
+        let mut watch = |done: usize| {
+            let done = (index as f64 + done as f64 / rows.len().max(1) as f64) / views.len() as f64;
+            observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
+        };
+        let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), keep, pool, &mut watch);
+        let found = comm::agree(comm, found)?;
+        let largest = found.largest;
+        let mut tiles = pool.run(|| found.into_tiles(nodes));
+        if config.normalize == Normalize::Max {
+            let largest = comm::max(comm, tiles.max().into());
+            if largest > 0.0 {
+                tiles.scale((1.0 / largest) as f32);
+            }
+        }
+        let symmetric = config.is_symmetric(view).then(|| rows.clone());
+        let residual = Residual::new(tiles, symmetric, pool, comm);
+        // A union without pairs above chance adds nothing to its views; a view without any is a mistake.
+        if residual.is_empty() && index < network_views {
+            return Err(proximity::nothing_survives(view, settings, comm::max(comm, largest)));
+        }
+        residuals.push(residual);
+    }
+    Ok((rows, residuals))
+}
