@@ -15,6 +15,9 @@
 mod boostne;
 mod deepwalk;
 mod edges;
+mod grassmann;
+mod mase;
+mod mashup;
 mod metapath2vec;
 mod mne;
 mod mtne;
@@ -25,6 +28,7 @@ mod proximity_matrices;
 mod pte;
 mod sgd;
 mod skipgram;
+mod spectra;
 #[cfg(test)]
 mod tests;
 mod tucker;
@@ -32,16 +36,22 @@ mod walks;
 
 pub use boostne::{BoostNe, Nmf, NmfCon};
 pub use deepwalk::{DeepWalk, walks_of};
+pub use grassmann::{Grassmann, RowScale};
+pub use mase::{Bases, Mase};
+pub use mashup::Mashup;
 pub use metapath2vec::{Metapath2Vec, all_paths, usual_paths};
 pub use mne::Mne;
 pub use mtne::{MtneC, Output};
 pub use multinmf::MultiNmf;
 pub use mve::{Feature, Loss, Mve, NoiseOf, Pairs};
-pub use netmf::{Factor, NetMf, NetMfConcat, NetMfSum};
+pub use netmf::{Factor, NetMf, NetMfConcat, NetMfSum, NetMfUnion};
 pub use pte::{Pte, Sources};
 pub use skipgram::{SkipGram, Softmax};
+pub use spectra::{Adjacency, ColumnScale};
 pub use tucker::{Smoothing, TuckEr};
 pub use walks::DeadEnd;
+
+use std::borrow::Borrow;
 
 use manyview_base::error::Result;
 use manyview_base::message::Warning;
@@ -57,6 +67,21 @@ fn default_or<M: Default>(paper: M, preset: Preset) -> Option<M> {
         Preset::Paper => Some(paper),
         _ => None,
     }
+}
+
+/// Computes something of each view by `of_view`, with its place and the task of that part of the work.
+fn for_each_view<V: Borrow<View>, R>(
+    views: &[V],
+    task: &mut Task<'_, '_>,
+    mut of_view: impl FnMut(usize, &View, &mut Task<'_, '_>) -> Result<R>,
+) -> Result<Vec<R>> {
+    let count = views.len() as f64;
+    let mut found = Vec::with_capacity(views.len());
+    for (at, view) in views.iter().map(Borrow::borrow).enumerate() {
+        let span = at as f64 / count..(at + 1) as f64 / count;
+        found.push(of_view(at, view, &mut task.part(Some(&view.name), span))?);
+    }
+    Ok(found)
 }
 
 /// Runs a method of a single view on every view and concatenates the columns, in the order of the views.

@@ -1,34 +1,28 @@
-//! NetMF, and two simple ways to use it on several views.
+//! NetMF, and three simple ways to use it on several views.
 //!
 //! NetMF approximates `M = log(max(X, 1))` of a view by its leading singular vectors, `M ~ U S Vᵀ`, and embeds nodes as
 //! `U S^(1/2)`. `netmf-sum` factorizes the sum of the matrices of all views; `netmf-concat` divides the columns among
-//! the views and concatenates their embeddings.
+//! the views and concatenates their embeddings; `netmf-union` factorizes the matrix of the union of all views, in which
+//! walks may change views at every step.
 //!
 //! Invariant: vectors follow from the matrices alone, not from the seed; the entry of the largest magnitude in each
 //! column is positive. Columns beyond the rank are zero.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Tiles;
-use manyview_base::linalg::svd::{Svd, truncated};
+use manyview_base::linalg::svd::Sum;
 use manyview_base::message::option_value;
 use manyview_base::{named, settings};
 use manyview_core::method::{Found, MemoryLike, Method, Task};
 use manyview_core::mnmf::{Joint, Mnmf, largest_remainder};
 use manyview_core::preset::{Preset, largest_dim};
 use manyview_core::proximity;
-use manyview_data::network::View;
+use manyview_data::network::{Network, View};
 
 use crate::boostne::Nmf;
+use crate::edges::by_name;
+use crate::spectra::{ITERATIONS, MOST_ITERATIONS, scaled, singular_vectors};
 use crate::{default_or, each_of, each_view, proximity_matrices};
-
-/// The default: on networks of some thousand nodes, its error is as low as that of seven power iterations.
-const ITERATIONS: usize = 5;
-
-/// More blocks than this would be a dense decomposition.
-const MOST_ITERATIONS: f64 = 1000.0;
 
 /// The approximate share of the time that the proximity takes.
 const PROXIMITY: f64 = 0.3;
@@ -89,29 +83,24 @@ settings! {
     }
 }
 
-/// Computes `U S^(1/2)` of the sum of some matrices.
-fn embed(matrices: &[&Tiles<f32>], iterations: usize, task: &mut Task<'_, '_>) -> Result<Vec<f32>> {
-    let done = AtomicU64::new(0f64.to_bits());
-    let dim = task.dim;
-    let work = |canceled: &AtomicBool| {
-        truncated(matrices, dim, iterations, &|share| {
-            done.store(share.to_bits(), Ordering::Relaxed);
-            !canceled.load(Ordering::Relaxed)
-        })
-    };
-    let pool = task.pool;
-    let found = pool.run_watched(work, &mut || {
-        let reported = task.tell("singular vectors", f64::from_bits(done.load(Ordering::Relaxed)));
-        if reported.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    Ok(scaled(&found.ok_or(Error::Interrupted)?))
+settings! {
+    /// Settings of NetMF on the union of all views.
+    pub struct NetMfUnion {
+        /// The number of columns of the embedding.
+        dim: usize = 256 => at_least(1.0).at_most(largest_dim()).hint("the usual choice is 256");
+        /// The number of blocks of the Krylov iteration beyond those that are needed for the columns; more blocks make
+        /// the last columns more accurate.
+        iterations: usize = ITERATIONS => at_most(MOST_ITERATIONS).hint("the usual choice is 5");
+    } with {
+        /// How near two nodes are.
+        proximity: proximity::Settings = proximity::Settings::default();
+    }
 }
 
-fn scaled(svd: &Svd) -> Vec<f32> {
-    let roots: Vec<f64> = svd.values.iter().map(|value| value.sqrt()).collect();
-    let row =
-        |row: usize| svd.left.row(row).iter().zip(&roots).map(|(&x, root)| (f64::from(x) * root) as f32);
-    (0..svd.left.rows()).flat_map(row).collect()
+/// Computes `U S^(1/2)` of the sum of some matrices.
+fn embed(matrices: &[&Tiles<f32>], iterations: usize, task: &mut Task<'_, '_>) -> Result<Vec<f32>> {
+    let found = singular_vectors(&Sum(matrices), iterations, task)?;
+    Ok(scaled(&found.left, found.values.iter().map(|value| value.sqrt())))
 }
 
 /// Embeds one view by singular vectors, in `task.dim` columns.
@@ -207,17 +196,44 @@ impl Method for NetMfConcat {
     }
 }
 
+impl Method for NetMfUnion {
+    fn of_preset(preset: Preset) -> Option<Self> {
+        let proximity = proximity_matrices::of_paper();
+        default_or(NetMfUnion { proximity, ..NetMfUnion::default() }, preset)
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
+        // In the order of names, because the order in which the weights are added changes their last digits.
+        let views = by_name(task).into_iter().map(|(_, view)| view.clone()).collect();
+        let sorted = Network::new(task.network.nodes().clone(), views);
+        let union = proximity::union_of_views(&sorted, task.pool);
+        let view = union.as_ref().unwrap_or(&sorted.views()[0]);
+        run_on_view(self.proximity, self.iterations, view, task)
+    }
+
+    /// The matrices of the views are not computed, so this is more than it takes.
+    fn memory_like(&self, views: usize) -> Option<MemoryLike> {
+        let like = proximity_matrices::memory_like(self.dim, self.proximity, views, false);
+        Some(MemoryLike { mnmf: Mnmf { joint: Joint::On, ..like.mnmf }, ..like })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::BoostNe;
-    use crate::tests::{fit, network, try_fit};
+    use crate::spectra::tests::reversed;
+    use crate::tests::{are_columns_of, fit, network, try_fit};
     use manyview_base::linalg::eigen;
     use manyview_base::parallel::Pool;
-    use manyview_core::method::Progress;
+    use manyview_core::method::{Fit, Progress};
     use manyview_data::embedding::Kind;
-    use manyview_data::network::Network;
     use serde_json::json;
+    use std::ops::ControlFlow;
 
     fn netmf(dim: usize) -> NetMf {
         NetMf { dim, ..NetMf::default() }
@@ -241,7 +257,8 @@ mod tests {
     }
 
     /// M is symmetric, so `|M| = U S Uᵀ = E Eᵀ`, and M itself is that with the signs of the eigenvalues.
-    fn check_against_dense(found: &manyview_data::Embedding, matrix: &[f64]) {
+    fn check_against_dense(fit: &Fit, matrix: &[f64]) {
+        let (found, squared_scale) = (&fit.embedding, fit.vector_scale * fit.vector_scale);
         let nodes = found.rows();
         let exact = eigen::symmetric(matrix.to_vec(), nodes, nodes);
         let mut order: Vec<usize> = (0..nodes).collect();
@@ -255,6 +272,7 @@ mod tests {
                 let theirs: f64 = terms
                     .map(|&at| exact.values[at].abs() * exact.vectors[at][i] * exact.vectors[at][j])
                     .sum();
+                let ours = ours / squared_scale;
                 assert!((ours - theirs).abs() < 1e-4 * largest, "{ours} against {theirs}");
             }
         }
@@ -264,8 +282,9 @@ mod tests {
     fn netmf_is_the_dense_decomposition() {
         for dim in [5, 40] {
             let network = network().only(1);
-            let found = fit(&netmf(dim), &network).embedding;
-            check_against_dense(&found, &dense(1));
+            let fit = fit(&netmf(dim), &network);
+            check_against_dense(&fit, &dense(1));
+            let found = fit.embedding;
             for col in 0..dim {
                 let column = (0..found.rows()).map(|row| found.row(row)[col]);
                 let largest = column.fold(0f32, |most, x| if x.abs() > most.abs() { x } else { most });
@@ -278,7 +297,7 @@ mod tests {
     fn the_sum_is_the_dense_decomposition_of_the_sum() {
         let sum: Vec<f64> =
             dense(0).iter().zip(dense(1)).zip(dense(2)).map(|((a, b), c)| a + b + c).collect();
-        let found = fit(&NetMfSum { dim: 7, ..NetMfSum::default() }, &network()).embedding;
+        let found = fit(&NetMfSum { dim: 7, ..NetMfSum::default() }, &network());
         check_against_dense(&found, &sum);
     }
 
@@ -286,15 +305,13 @@ mod tests {
     fn concatenated_columns_are_those_of_each_view() {
         let network = network();
         let concat = |dim: usize| NetMfConcat { dim, ..NetMfConcat::default() };
-        let found = fit(&concat(8), &network).embedding;
-        let widths: Vec<usize> = found.parts().iter().map(|part| part.columns.len()).collect();
+        let found = fit(&concat(8), &network);
+        let widths: Vec<usize> = found.embedding.parts().iter().map(|part| part.columns.len()).collect();
         assert_eq!(widths, [3, 3, 2]);
-        for (view, part) in found.parts().iter().enumerate() {
+        for (view, part) in found.embedding.parts().iter().enumerate() {
             assert_eq!(part.view.as_deref(), Some(&*network.views()[view].name));
-            let alone = fit(&netmf(part.columns.len()), &network.only(view)).embedding;
-            for row in 0..found.rows() {
-                assert_eq!(&found.row(row)[part.columns.clone()], alone.row(row));
-            }
+            let alone = fit(&netmf(part.columns.len()), &network.only(view));
+            assert!(are_columns_of(&found, part.columns.clone(), &alone));
         }
         let message = try_fit(&concat(2), &network).unwrap_err().to_string();
         assert!(message.contains("dim = 2 is too small for 3 views"), "{message}");
@@ -317,6 +334,20 @@ mod tests {
         let message =
             try_fit(&NetMfConcat { dim: 3, ..concat(Joint::On) }, &network).unwrap_err().to_string();
         assert!(message.contains("one column per view and one for their union"), "{message}");
+    }
+
+    #[test]
+    fn netmf_of_the_union_is_netmf_of_one_more_view() {
+        let network = network();
+        let union = NetMfUnion { dim: 7, ..NetMfUnion::default() };
+        let found = fit(&union, &network).embedding;
+        let view = proximity::union_of_views(&network, &Pool::new(Some(2)).unwrap()).unwrap();
+        let alone = Network::new(network.nodes().clone(), vec![view]);
+        assert_eq!(found.values(), fit(&netmf(7), &alone).embedding.values());
+        assert_eq!(found.parts().len(), 1);
+        assert_eq!(found, fit(&union, &reversed(&network)).embedding);
+        let one = network.only(1);
+        assert_eq!(fit(&union, &one).embedding.values(), fit(&netmf(7), &one).embedding.values());
     }
 
     #[test]
@@ -361,6 +392,7 @@ mod tests {
         check_refused::<NetMf>();
         check_refused::<NetMfSum>();
         check_refused::<NetMfConcat>();
+        check_refused::<NetMfUnion>();
         let near = proximity::Settings { window: 0, ..proximity::Settings::default() };
         assert!(NetMf { proximity: near, ..netmf(5) }.check().is_err());
         assert_eq!(NetMf::of_preset(Preset::Paper).unwrap().proximity.negative, 5.0);

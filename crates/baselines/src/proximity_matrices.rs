@@ -10,6 +10,8 @@ use manyview_core::preset::Preset;
 use manyview_core::proximity::{self, Keep, Settings, nothing_survives, row_blocks};
 use manyview_data::network::View;
 
+use crate::for_each_view;
+
 /// Returns the settings that MNMF has in the preset `paper`.
 pub(crate) fn of_paper() -> Settings {
     Mnmf::preset(Preset::Paper).proximity
@@ -43,14 +45,7 @@ pub(crate) fn of_views(
     all: &[&View],
     task: &mut Task<'_, '_>,
 ) -> Result<Vec<Tiles<f32>>> {
-    let views = all.len() as f64;
-    all.iter()
-        .enumerate()
-        .map(|(at, view)| {
-            let span = at as f64 / views..(at + 1) as f64 / views;
-            of_view(settings, view, &mut task.part(Some(&view.name), span))
-        })
-        .collect()
+    for_each_view(all, task, |_, view, task| of_view(settings, view, task))
 }
 
 /// Returns the union of all views, if a method uses it.

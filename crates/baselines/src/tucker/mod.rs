@@ -39,6 +39,14 @@ const EPOCHS: usize = 20;
 /// The minimum number of steps with the default number of epochs.
 const STEPS: usize = 2000;
 
+/// The dropout of the paper, which trains for 500 epochs.
+const DROPOUT: [f64; 3] = [0.3, 0.4, 0.5];
+
+/// The number of epochs from which dropout is the default. With fewer, it can prevent the fit: on mfeat (22 epochs), the AUC
+/// of hidden edges is 0.69 with it and 0.95 without; on acm (23 epochs), 0.81 and 0.80. With hundreds of epochs, it
+/// prevents overfitting: on networks of 71 and 241 nodes, 0.69 and 0.73 with it, 0.54 and 0.58 without.
+const MANY_EPOCHS: usize = 100;
+
 settings! {
     /// Settings of TuckER.
     pub struct TuckEr {
@@ -50,13 +58,14 @@ settings! {
         /// The number of pairs of a node and a relation in a batch.
         batch: usize = 128 => at_least(2.0).hint("the usual choice is 128");
         /// The learning rate of Adam in the first epoch.
-        rate: f64 = 3e-3 => above(0.0).hint("the usual choice is 0.003");
+        rate: f64 = 1e-3 => above(0.0).hint("the usual choice is 0.001");
         /// The factor by which the rate is multiplied after each epoch.
         decay: f64 = 1.0 => above(0.0).at_most(1.0).hint("use 1 to keep the rate constant");
         /// The length of the vector of a relation.
         relation_dim: usize = 30 => at_least(1.0).at_most(4096.0).hint("the usual choices are 30 and 200");
         /// The dropout probabilities of the input, of the matrix of each sample, and of the hidden layer.
-        dropout: [f64; 3] = [0.3, 0.4, 0.5] => at_least(0.0).below(1.0).hint("use 0 for no dropout");
+        dropout: Option<[f64; 3]> = None
+            => at_least(0.0).below(1.0).absent("0.3, 0.4, 0.5, or none with fewer than 100 epochs").hint("use 0 for no dropout");
         /// Label smoothing: how much the target of known edges is lowered.
         smoothing: f64 = 0.1 => at_least(0.0).below(1.0).hint("the usual choice is 0.1");
         /// What is added to all targets if `smoothing` is above 0.
@@ -81,6 +90,7 @@ impl Method for TuckEr {
             epochs: Some(500),
             rate: 5e-4,
             relation_dim: 200,
+            dropout: Some(DROPOUT),
             reverse: Some(true),
             ..TuckEr::default()
         };
@@ -93,11 +103,11 @@ impl Method for TuckEr {
 
     fn run(&self, task: &mut Task<'_, '_>) -> Result<Found> {
         let relations = Relations::new(task, self.reverse);
-        let mut trainer = Trainer::<f32>::new(self, task, &relations);
         let epochs = self.epochs.unwrap_or_else(|| {
             let steps = relations.ordered(0).len().div_ceil(self.batch).max(1);
             EPOCHS.max(STEPS.div_ceil(steps))
         });
+        let mut trainer = Trainer::<f32>::new(self, self.dropout_in(epochs), task, &relations);
         for epoch in 0..epochs {
             let questions = relations.ordered(epoch);
             let batches = batches(&questions, self.batch);
@@ -117,6 +127,11 @@ impl Method for TuckEr {
 impl TuckEr {
     fn rate_in(&self, epoch: usize) -> f64 {
         self.rate * self.decay.powi(i32::try_from(epoch).unwrap_or(i32::MAX))
+    }
+
+    /// The dropout of a training with this many epochs.
+    fn dropout_in(&self, epochs: usize) -> [f64; 3] {
+        self.dropout.unwrap_or(if epochs < MANY_EPOCHS { [0.0; 3] } else { DROPOUT })
     }
 
     /// Returns the smoothed targets.
@@ -143,13 +158,13 @@ struct Trainer<T> {
 }
 
 impl<T: Real> Trainer<T> {
-    fn new(settings: &TuckEr, task: &Task<'_, '_>, relations: &Relations<'_>) -> Self {
+    fn new(settings: &TuckEr, dropout: [f64; 3], task: &Task<'_, '_>, relations: &Relations<'_>) -> Self {
         let (nodes, dim) = (task.network.nodes().len(), task.dim);
         let shape = Shape { nodes, relations: relations.len(), dim, relation_dim: settings.relation_dim };
         let model = Parameters::start(shape, task.key("start"), &relations.start_keys());
         let adams = model.tables().map(|table| Adam::new(table.len()));
         let gradient = Parameters::zeros(shape);
-        let (drops, targets) = (Drops::new(settings.dropout), settings.targets(nodes));
+        let (drops, targets) = (Drops::new(dropout), settings.targets(nodes));
         Trainer { model, gradient, adams, drops, targets, key: task.key("dropout"), steps: 0 }
     }
 

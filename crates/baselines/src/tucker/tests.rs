@@ -105,11 +105,11 @@ fn with_task<R>(network: &Network, dim: usize, run: impl FnOnce(&mut Task<'_, '_
 fn a_tensor_of_low_rank_is_learned_by_heart() {
     let network = cycle(["next", "previous"]);
     let settings =
-        TuckEr { dropout: [0.0; 3], smoothing: 0.0, rate: 0.02, relation_dim: 2, ..TuckEr::default() };
+        TuckEr { dropout: Some([0.0; 3]), smoothing: 0.0, rate: 0.02, relation_dim: 2, ..TuckEr::default() };
     with_task(&network, 6, |task| {
         let relations = Relations::new(task, Some(true));
         assert_eq!(relations.len(), 4);
-        let mut trainer = Trainer::<f64>::new(&settings, task, &relations);
+        let mut trainer = Trainer::<f64>::new(&settings, [0.0; 3], task, &relations);
         let questions = relations.ordered(0);
         assert_eq!(questions.len(), 48);
         for _ in 0..150 {
@@ -184,11 +184,24 @@ fn each_bad_setting_is_named() {
         (TuckEr { rate: f64::NAN, ..base() }, "rate = NaN"),
         (TuckEr { decay: 1.5, ..base() }, "decay = 1.5"),
         (TuckEr { relation_dim: 0, ..base() }, "relation_dim = 0"),
-        (TuckEr { dropout: [0.0, 1.0, 0.0], ..base() }, "dropout = 0,1,0: expected a list of 3 numbers"),
+        (
+            TuckEr { dropout: Some([0.0, 1.0, 0.0]), ..base() },
+            "dropout = 0,1,0: expected a list of 3 numbers",
+        ),
         (TuckEr { smoothing: -0.1, ..base() }, "smoothing = -0.1"),
     ];
     for (settings, words) in bad {
         let message = settings.check().unwrap_err().to_string();
         assert!(message.starts_with(words), "{message}");
     }
+}
+
+#[test]
+fn few_epochs_have_no_dropout_unless_it_is_given() {
+    let settings = TuckEr::default();
+    assert_eq!(settings.dropout_in(20), [0.0; 3]);
+    assert_eq!(settings.dropout_in(MANY_EPOCHS), DROPOUT);
+    let given = TuckEr { dropout: Some([0.1; 3]), ..settings };
+    assert_eq!(given.dropout_in(20), [0.1; 3]);
+    assert_eq!(TuckEr::of_preset(Preset::Paper).unwrap().dropout, Some(DROPOUT));
 }

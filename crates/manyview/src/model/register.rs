@@ -4,8 +4,8 @@ use manyview_base::error::{Error, Result};
 use manyview_base::named;
 use manyview_base::settings::{Setting, Settings};
 use manyview_baselines::{
-    BoostNe, DeepWalk, Metapath2Vec, Mne, MtneC, MultiNmf, Mve, NetMf, NetMfConcat, NetMfSum, NmfCon, Pte,
-    TuckEr,
+    BoostNe, DeepWalk, Grassmann, Mase, Mashup, Metapath2Vec, Mne, MtneC, MultiNmf, Mve, NetMf, NetMfConcat,
+    NetMfSum, NetMfUnion, NmfCon, Pte, TuckEr,
 };
 use manyview_core::method::{self, Capabilities, Fit, MemoryLike, Method as _, Observer, Options};
 use manyview_core::mnmf::Mnmf;
@@ -100,6 +100,10 @@ register! {
     Mve = "mve", Multi, "combines the vectors of all views by weights, with attention if labels are given";
     NetMfSum = "netmf-sum", Plain, "singular vectors of the sum of the views' proximity matrices";
     NetMfConcat = "netmf-concat", Plain, "netmf of each view, concatenated: dim columns in total";
+    NetMfUnion = "netmf-union", Plain, "netmf of the union of all views, in which walks may change views";
+    Mashup = "mashup", Plain, "common singular vectors of the views' random walks with restart";
+    Mase = "mase", Plain, "what the leading eigenvectors of the views' adjacency matrices have in common";
+    Grassmann = "grassmann", Plain, "eigenvectors that are smooth in all views and near the subspace of each";
 }
 
 impl Method {
