@@ -79,7 +79,7 @@ class Report(unittest.TestCase):
         for chart in ("residual", "entries"):
             self.assertEqual(self.browser.run(f"document.querySelectorAll('#{chart} svg path').length"), 7)
         self.assertEqual(self.browser.run("document.querySelectorAll('#overlap td').length"), 36)
-        self.assertEqual(self.browser.run("document.querySelectorAll('#weights tbody tr').length"), 8)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#weights tbody tr').length"), 5)
         self.assertIn("karhunen and pixel agree on 26% of the nodes", self.text("views-text"))
         self.assertIn("balanced", self.text("config"))
         named = "[...document.querySelectorAll('section')].every((s) => document.getElementById(s.getAttribute('aria-labelledby')))"

@@ -17,6 +17,7 @@ mod ids;
 mod inspect;
 mod network;
 mod settings;
+mod tune;
 mod watch;
 
 use pyo3::prelude::*;
@@ -45,5 +46,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(settings::override_settings, module)?)?;
     module.add_function(wrap_pyfunction!(settings::reopen, module)?)?;
     module.add_function(wrap_pyfunction!(settings::resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(tune::tune, module)?)?;
     Ok(())
 }

@@ -18,6 +18,20 @@ def planted():
     return manyview.generate(nodes=200, views=3, communities=5, degree=8, seed=1)
 
 
+@pytest.fixture
+def saved(planted, tmp_path):
+    """The planted network of a test module as files: its folder, and the label file."""
+    folder, labels = tmp_path / "net", tmp_path / "labels.tsv"
+    folder.mkdir()
+    (folder / "nodes.txt").write_text("".join(f"{node}\n" for node in range(len(planted.labels))))
+    for name, matrix in planted.views.items():
+        rows, columns = matrix.nonzero()
+        edges = [f"{a}\t{b}\n" for a, b in zip(rows, columns, strict=True) if a < b]
+        (folder / f"{name}.tsv").write_text("".join(edges))
+    labels.write_text("".join(f"{node}\t{label}\n" for node, label in enumerate(planted.labels)))
+    return folder, labels
+
+
 @pytest.fixture(scope="session")
 def oracle():
     return json.loads((ROOT / "data" / "oracle" / "tiny.json").read_text())

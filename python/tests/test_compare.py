@@ -25,17 +25,10 @@ def found(planted):
     return manyview.compare(planted.views, planted.labels, **SMALL)
 
 
-def test_the_tables_are_those_of_the_command_line(planted, found, command, tmp_path):
-    (tmp_path / "net").mkdir()
-    (tmp_path / "net" / "nodes.txt").write_text("".join(f"{node}\n" for node in range(80)))
-    for name, matrix in planted.views.items():
-        rows, columns = matrix.nonzero()
-        edges = [f"{a}\t{b}\n" for a, b in zip(rows, columns, strict=True) if a < b]
-        (tmp_path / "net" / f"{name}.tsv").write_text("".join(edges))
-    labels = tmp_path / "labels.tsv"
-    labels.write_text("".join(f"{node}\t{label}\n" for node, label in enumerate(planted.labels)))
+def test_the_tables_are_those_of_the_command_line(planted, found, command, saved, tmp_path):
+    network, labels = saved
     options = ["--methods", ",".join(METHODS), "--dim", 16, "--repeats", 2, "--c", 1, "--no-pictures"]
-    printed = command("compare", tmp_path / "net", "--labels", labels, "-o", tmp_path / "c", *options)
+    printed = command("compare", network, "--labels", labels, "-o", tmp_path / "c", *options)
     record = json.loads((tmp_path / "c" / "compare.json").read_text())
     assert found.record["tables"] == record["tables"]
     scores = [candidate["classify"] for method in record["methods"] for candidate in method["candidates"]]
@@ -44,7 +37,7 @@ def test_the_tables_are_those_of_the_command_line(planted, found, command, tmp_p
         tables = [line for line in str(table).splitlines() if not line.startswith("* ")]
         assert "\n".join(tables) in printed
 
-    again = manyview.compare(tmp_path / "net", labels, **SMALL, folder=tmp_path / "c", progress=_fail_if_embedded)
+    again = manyview.compare(network, labels, **SMALL, folder=tmp_path / "c", progress=_fail_if_embedded)
     assert again.record["tables"] == record["tables"], "the folder of the command line is reused"
 
 

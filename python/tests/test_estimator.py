@@ -18,16 +18,17 @@ def test_attributes(planted, small):
     assert z.shape == (200, 16) and z.dtype == np.float32 and z.flags.c_contiguous and (z >= 0).all()
     assert small.view_names_ == ["view1", "view2", "view3"]
     assert small.view_weights_.shape == small.residual_.shape == (4, 3)
-    joint = small.stages_[0]["weights"]["joint"]
-    assert joint > 0 and small.view_weights_[0].sum() + joint == pytest.approx(1)
+    joint = small.stages_[-1]["weights"]["joint"]
+    assert joint > 0 and small.view_weights_[-1].sum() + joint == pytest.approx(1)
     without = manyview.MNMF(dim=16, stages=4, joint="off").fit(planted.views)
-    assert without.view_weights_[0].sum() == pytest.approx(1) and "joint" not in without.run_["network"]
+    assert without.view_weights_[-1].sum() == pytest.approx(1) and "joint" not in without.run_["network"]
     assert (np.diff(small.residual_, axis=0) <= 0).all() and (small.residual_[0] < 1).all()
-    assert [stage["kind"] for stage in small.stages_][::4] == ["consensus", "joint", "joint", "joint"]
-    assert {stage["kind"] for stage in small.stages_} == {"consensus", "unique", "joint"}
+    assert [stage["kind"] for stage in small.stages_] == 9 * ["unique"] + ["consensus"]
+    wider = manyview.MNMF(dim=32, stages=4).fit(planted.views)
+    assert [stage["kind"] for stage in wider.stages_] == 3 * ["unique", "unique", "unique", "joint"] + ["consensus"]
     assert small.n_iter_ == sum(stage["iterations"] for stage in small.stages_)
     names = small.get_feature_names_out()
-    assert len(set(names)) == 16 and names[0] == "stage1_consensus_0" and names[-1].startswith("stage4_joint")
+    assert len(set(names)) == 16 and names[0] == "stage4_consensus_0" and names[-1] == "stage3_view3_0"
 
 
 def test_parameters(small):
@@ -124,7 +125,7 @@ def test_ids_that_nodes_txt_cannot_represent_are_refused(tmp_path):
 
 def test_a_data_frame(planted, small):
     frame = small.fit(planted.views).to_frame()
-    assert frame.shape == (200, 16) and frame.index[3] == 3 and frame.columns[0] == "stage1_consensus_0"
+    assert frame.shape == (200, 16) and frame.index[3] == 3 and frame.columns[0] == "stage4_consensus_0"
 
 
 def as_older_versions_wrote_it(folder):

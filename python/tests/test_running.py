@@ -152,7 +152,7 @@ def test_a_bar_in_a_terminal(capsys, monkeypatch):
 def test_verbose_says_what_stages_did(capsys, planted):
     manyview.MNMF(dim=16, stages=4, verbose=True, progress=True).fit(planted.views)
     shown = capsys.readouterr().err
-    assert "stage 1 consensus: 4 columns" in shown and "stage 4 unique view3" in shown
+    assert "stage 4 consensus: 7 columns" in shown and "stage 3 unique view3" in shown
 
 
 def test_too_much_memory_is_refused(planted):

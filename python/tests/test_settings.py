@@ -98,7 +98,7 @@ GIVEN = [
     {"stage_dims": [8, 4, 4]},
     {"stage_dims": [8, 4, 4], "consensus_stages": 1},
     {"stages": 8, "solver": "mu", "negative": 2, "unique_max_iter": 3},
-    {"unique_first": True, "dim": 32, "seed": 3, "threads": 2},
+    {"auto": True, "dim": 32, "seed": 3, "threads": 2},
 ]
 
 
@@ -134,7 +134,7 @@ def test_stage_dims_set_stages_and_dim(planted, dims):
 def test_numbers_of_numpy_are_numbers(planted, small):
     z = small.fit_transform(planted.views)
     small.set_params(
-        dim=np.int64(16), stages=np.uint8(4), gamma=np.float32(5), seed=np.int32(0), unique_first=np.bool_(0)
+        dim=np.int64(16), stages=np.uint8(4), gamma=np.float32(5), seed=np.int32(0), auto=np.bool_(0)
     )
     assert (small.fit_transform(planted.views) == z).all()
 

@@ -11,8 +11,10 @@ mod backend;
 mod commands;
 mod compare;
 mod crash;
+mod html;
 mod interrupt;
 mod report;
+mod tune;
 mod ui;
 
 use std::process::ExitCode;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Command::Neighbors(args) => alone(|| commands::neighbors::run(args)),
         Command::Evaluate(args) => alone(|| commands::evaluate::run(args)),
         Command::Compare(args) => alone(|| compare::run(args)),
+        Command::Tune(args) => alone(|| commands::tune::run(args)),
         Command::Generate(args) => alone(|| commands::generate::run(args)),
         Command::Demo(args) => on_all_ranks(|ranks| commands::demo::run(args, ranks)),
         Command::Methods(args) => alone(|| commands::methods::run(args)),

@@ -42,5 +42,7 @@ mod report;
 mod settings;
 #[path = "cli/support.rs"]
 mod support;
+#[path = "cli/tune.rs"]
+mod tune;
 #[path = "cli/views.rs"]
 mod views;

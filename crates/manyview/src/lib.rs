@@ -36,7 +36,7 @@
 //! assert_eq!((fit.embedding.rows(), fit.embedding.dim()), (2000, 16));
 //!
 //! let first = &fit.embedding.parts()[0];
-//! assert_eq!((first.kind, first.columns.clone()), (Kind::Consensus, 0..8));
+//! assert_eq!((first.stage, first.kind, first.columns.clone()), (1, Kind::Unique, 8..9));
 //! println!("node {}: {:?}", fit.embedding.nodes().id(0), fit.embedding.row(0));
 //! # Ok::<(), manyview::Error>(())
 //! ```
@@ -53,13 +53,14 @@
 //!   [`comm`]: running it on several ranks;
 //! - [`embedding`], [`result`]: vectors, and the folder they are saved to;
 //! - [`explain`], [`neighbors`], [`layout`], [`evaluate`]: what can be done with vectors of any method;
-//! - [`mod@compare`]: all methods on one network, as tables;
+//! - [`mod@compare`]: all methods on one network, as tables; [`mod@tune`]: settings of MNMF that suit a network;
 //! - [`overlap`], [`summary`]: how views differ;
 //! - [`error`], [`message`], [`panics`]: what went wrong, in the notation of the front end; [`linalg`], [`parallel`],
 //!   [`memory`]: matrices, threads and the memory of the process.
 
 pub mod compare;
 mod model;
+pub mod tune;
 
 pub use manyview_analysis::{evaluate, layout, neighbors};
 pub use manyview_base::{error, memory, message, panics, parallel};

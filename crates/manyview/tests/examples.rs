@@ -17,7 +17,7 @@ fn embed() {
     let result = folder.path().join("result");
     let printed = run("embed", &[result.to_str().unwrap()]);
     assert!(printed.starts_with("2000 nodes x 64 columns"), "{printed}");
-    assert!(printed.contains("stage 1, all views: columns 0..16"), "{printed}");
+    assert!(printed.contains("stage 4, all views: columns 0..32"), "{printed}");
     assert!(result.join("embedding.npy").is_file());
 }
 
@@ -42,6 +42,6 @@ fn evaluate() {
 #[test]
 fn progress() {
     let printed = run("progress", &[]);
-    assert!(printed.starts_with("stage 1 (consensus): "), "{printed}");
+    assert!(printed.starts_with("stage 1 (unique): "), "{printed}");
     assert!(printed.ends_with("ended by the observer\n"), "{printed}");
 }

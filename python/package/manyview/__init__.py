@@ -18,6 +18,7 @@ from ._native import __version__
 from ._network import Network, read_network
 from ._planted import Planted, generate
 from ._proximity import proximity
+from ._tune import Tuning, tune
 from ._warnings import ConvergenceWarning, ManyviewWarning
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "ManyviewWarning",
     "Network",
     "Planted",
+    "Tuning",
     "__version__",
     "compare",
     "embed",
@@ -38,4 +40,5 @@ __all__ = [
     "methods",
     "proximity",
     "read_network",
+    "tune",
 ]

@@ -93,6 +93,16 @@ def compare(
     command: str,
     callback: _Callback | None,
 ) -> tuple[str, list[str], list[tuple[str, str]], _Warnings]: ...
+def tune(
+    network: Network,
+    labels: _Labels | None,
+    model: _Model,
+    given: dict[str, Any],
+    folder: str | None,
+    force: bool,
+    command: str,
+    callback: _Callback | None,
+) -> str: ...
 def links(
     network: Network,
     model: _Model,

@@ -25,8 +25,9 @@ SETTINGS = (
     "seed",
     "threads",
     "stage_dims",
+    "auto",
     "joint",
-    "unique_first",
+    "order",
     "layout",
     "subtract",
     "init",
@@ -41,10 +42,10 @@ SETTINGS = (
 PARAMETERS = """
     dim : int, default 256
         Number of columns of the embedding.
-    stages : int, default 8
+    stages : int, default 5
         Number of stages, consensus and unique stages together.
     consensus_stages : int, optional
-        Number of consensus stages. Default: a quarter of the stages, rounded up.
+        Number of consensus stages. Default: a fifth of the stages, rounded up.
     gamma : float, default 5.0
         Exponent of the view weights in shared consensus stages: near 1 the best-fitting view dominates, above 5 it has
         little effect; below 1, poorly fitting views get more weight.
@@ -92,18 +93,24 @@ PARAMETERS = """
     threads : int, optional
         Number of threads; does not affect the result. Default: all cores.
     stage_dims : list of int, optional
-        Number of columns of each stage; also sets the number of stages and of columns. Default: the same for each
-        stage.
+        Number of columns of each stage; also sets the number of stages and of columns. Default: by layout.
+    auto : bool, default False
+        Whether the number of stages, their kinds and their columns are chosen by the data: how much is specific to
+        views, and how much is explained by all views together, on pairs of nodes that are hidden.
     joint : {"on", "off"}, default "on"
         Whether walks may also change views: paths through several views bring nodes together that no single view does.
 
         - ``on``: also factorize the proximity of the union of all views, in which walks may change views at every step
         - ``off``: walks within each view only, as in the paper
-    unique_first : bool, default False
-        Whether unique stages run before consensus stages.
-    layout : {"even", "code"}, default "even"
+    order : {"unique-first", "consensus-first"}, default "unique-first"
+        Order of the stages.
+
+        - ``unique-first``: what is specific to each view, then what is left in all views together
+        - ``consensus-first``: what the views have in common, then what is left in each, as in the paper
+    layout : {"halves", "even", "code"}, default "halves"
         How the columns are divided among the stages.
 
+        - ``halves``: half of the columns for consensus stages, half for unique stages
         - ``even``: the same number of columns for each stage, as in the paper
         - ``code``: a quarter of the columns for consensus stages, rounded down, as in the published code
     subtract : {"symmetric", "plain"}, default "symmetric"
@@ -148,7 +155,7 @@ class MnmfParameters:
     def __init__(
         self,
         dim: int = 256,
-        stages: int = 8,
+        stages: int = 5,
         consensus_stages: int | None = None,
         gamma: float = 5.0,
         window: int = 5,
@@ -164,9 +171,10 @@ class MnmfParameters:
         threads: int | None = None,
         *,
         stage_dims: Sequence[int] | None = None,
+        auto: bool = False,
         joint: str = "on",
-        unique_first: bool = False,
-        layout: str = "even",
+        order: str = "unique-first",
+        layout: str = "halves",
         subtract: str = "symmetric",
         init: str = "scaled",
         unique_solver: str | None = None,
@@ -196,8 +204,9 @@ class MnmfParameters:
         self.seed = seed
         self.threads = threads
         self.stage_dims = stage_dims
+        self.auto = auto
         self.joint = joint
-        self.unique_first = unique_first
+        self.order = order
         self.layout = layout
         self.subtract = subtract
         self.init = init

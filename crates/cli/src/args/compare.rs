@@ -93,7 +93,7 @@ fn defaults() -> CompareSettings {
     CompareSettings::default()
 }
 
-fn joined<T: ToString>(values: &[T]) -> String {
+pub(super) fn joined<T: ToString>(values: &[T]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 

@@ -210,7 +210,7 @@ impl LinksArgs {
     }
 }
 
-fn cost(text: &str) -> Result<Cost, String> {
+pub(super) fn cost(text: &str) -> Result<Cost, String> {
     text.parse().map_err(|_| "expected a number above 0, or auto".to_owned())
 }
 

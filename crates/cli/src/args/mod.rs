@@ -8,6 +8,7 @@ mod model;
 mod network;
 mod settings;
 mod size;
+mod tune;
 
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask,
 pub(crate) use inspect::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
+pub(crate) use tune::TuneArgs;
 
 /// Compute one vector per node of a network with several kinds of edges
 #[derive(Debug, Parser)]
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     Evaluate(Box<EvaluateArgs>),
     /// Compare methods on one network, scored on the same splits
     Compare(Box<CompareArgs>),
+    /// Search for settings of mnmf that suit a network
+    Tune(Box<TuneArgs>),
     /// Generate a network with planted communities
     Generate(GenerateArgs),
     /// Embed the built-in digits network (2,000 handwritten digits, 6 views), score it and write a report
@@ -245,13 +249,15 @@ impl Cli {
             };
             command.mut_args(takes_number).mut_subcommands(numbers)
         }
-        // The demo runs MNMF only.
+        // The demo and the search for settings run MNMF only.
         let unless_other = |arg: Arg| {
             let other = arg.get_id() == "method" || arg.get_help_heading() == Some(settings::OTHERS);
             let hidden = other || arg.is_hide_set();
             arg.hide(hidden)
         };
-        let command = numbers(Cli::command()).mut_subcommand("demo", |demo| demo.mut_args(unless_other));
+        let command = ["demo", "tune"].into_iter().fold(numbers(Cli::command()), |command, name| {
+            command.mut_subcommand(name, |sub| sub.mut_args(unless_other))
+        });
         let typed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
         typed.unwrap_or_else(|error| {
             crate::backend::wait_unless_first();

@@ -90,6 +90,7 @@ impl FromArgMatches for ModelArgs {
 mod tests {
     use clap::{CommandFactory, Parser};
     use manyview::message::Notation;
+    use manyview::mnmf::Order;
     use manyview::settings::Setting;
     use manyview::{MethodSettings, Mnmf};
 
@@ -120,7 +121,7 @@ mod tests {
         let settings = mnmf(&["--preset", "authors", "--stages", "6", "--solver", "mu", "--negative", "2"]);
         assert_eq!((settings.stages, settings.consensus_stages), (6, Some(3)));
         assert_eq!((settings.unique_solver, settings.proximity.negative), (None, 2.0));
-        assert!(mnmf(&["--unique-first"]).unique_first);
+        assert_eq!(mnmf(&["--order", "consensus-first"]).order, Order::ConsensusFirst);
         let dims = mnmf(&["--stage-dims", "8,4,4"]);
         assert_eq!((dims.stages, dims.dim, dims.stage_dims), (3, 16, Some(vec![8, 4, 4])));
         assert_eq!(mnmf(&["--normalise", "max"]), mnmf(&["--normalize", "max"]), "the older spelling");

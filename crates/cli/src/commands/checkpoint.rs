@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use manyview::checkpoint::{Checkpoints, Identity};
-use manyview::message::switch;
+use manyview::message::{option, switch};
 use manyview::{Error, MethodSettings, Model, Network};
 
 use crate::args::CheckpointArgs;
@@ -32,7 +32,17 @@ impl CheckpointFolder {
         rank: usize,
     ) -> Result<Self> {
         let folder = folder_in(output);
-        let wanted = !args.no_checkpoint && model.method().capabilities().checkpoints;
+        // The stages of a plan that is chosen by the data are not known before the run.
+        let chooses = matches!(&model.settings, MethodSettings::Mnmf(settings) if settings.auto);
+        if chooses && (args.resume || args.keep_checkpoint) {
+            return Err(Error::config(format!(
+                "{} does not support checkpoints; give the {} that an earlier run chose",
+                option("auto"),
+                option("stage_dims")
+            ))
+            .into());
+        }
+        let wanted = !args.no_checkpoint && !chooses && model.method().capabilities().checkpoints;
         if wanted {
             Checkpoints::check_folder(&folder)?;
         }

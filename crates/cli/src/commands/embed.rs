@@ -172,6 +172,9 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
     memory.phases.factorize = peak_resident_bytes();
     let folder = job.output.as_ref().map(|output| output.path().to_owned());
     let total = write(job, &mut found, memory)?;
+    if let Some(chosen) = &found.chosen {
+        reporter.say(&format!("plan: {}", chosen.sentence()));
+    }
     fit::print_warnings(&found, reporter);
     match folder {
         // An error, since something that was asked for is lost; but not the result.

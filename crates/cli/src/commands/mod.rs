@@ -13,6 +13,7 @@ pub(crate) mod neighbors;
 mod plan;
 pub(crate) mod proximity;
 pub(crate) mod report;
+pub(crate) mod tune;
 pub(crate) mod views;
 
 use std::path::Path;

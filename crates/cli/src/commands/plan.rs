@@ -131,6 +131,9 @@ fn stages(
         let (number, kind, time) = (stage.number, stage.kind.name(), seconds(time.seconds));
         let _ = writeln!(text, "{number:>5}  {kind:<9}  {columns:>9}  {time:>8}  {split}");
     }
+    if config.auto {
+        text.push_str("(an upper limit: the stages are chosen when the run has seen the data)\n");
+    }
     Ok(text)
 }
 

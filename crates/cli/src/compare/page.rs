@@ -8,9 +8,7 @@ use std::fmt::Write;
 use manyview::compare::{Line, Section, Table, percent};
 
 use super::write::{GAIN, gains, legend};
-use crate::report::encode;
-
-const STYLE: &str = include_str!("compare.css");
+use crate::html::{END, bounds, chart, escaped, head, score_cell};
 
 /// The number of distinguishable colors; further labels share them.
 const COLORS: usize = 12;
@@ -35,16 +33,7 @@ pub(super) struct About<'a> {
 
 /// The whole page.
 pub(super) fn page(about: &About<'_>, tables: &[Table], pictures: &[Picture]) -> String {
-    let policy = format!("default-src 'none'; style-src '{}'", encode::hash(STYLE));
-    let mut text = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}: methods compared</title>\n\
-         <style>{STYLE}</style>\n<main>\n<h1>{title}</h1>\n<p>{}</p>\n<p><code>{}</code></p>\n",
-        escaped(about.sentence),
-        escaped(about.command),
-        title = escaped(about.title),
-    );
+    let mut text = head(about.title, "methods compared", about.sentence, about.command);
     for table in tables {
         text.push_str(&section(table));
     }
@@ -53,13 +42,7 @@ pub(super) fn page(about: &About<'_>, tables: &[Table], pictures: &[Picture]) ->
         let _ = writeln!(text, "<p class=\"note\">{mark}{colon} {}</p>", escaped(meaning));
     }
     text.push_str(&maps(about, pictures));
-    text.push_str("</main>\n</html>\n");
-    text
-}
-
-/// Escapes text for HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text + END
 }
 
 /// A table and its curves: sweeps are drawn as curves, all other lines are in the table.
@@ -85,7 +68,8 @@ fn section(table: &Table) -> String {
 
 fn html_table(table: &Table, lines: &[&Line]) -> String {
     let columns = table.columns.len();
-    let bounds: Vec<(f64, f64)> = (0..columns).map(|column| bounds(lines, column)).collect();
+    let means = |column: usize| lines.iter().filter_map(move |line| line.cells[column]).map(|cell| cell.mean);
+    let bounds: Vec<(f64, f64)> = (0..columns).map(|column| bounds(means(column))).collect();
     let mut text = "<div class=\"wide\"><table>\n<thead><tr><th></th>".to_owned();
     table.columns.iter().for_each(|column| _ = write!(text, "<th>{}</th>", escaped(column)));
     text.push_str("</tr></thead>\n<tbody>\n");
@@ -110,16 +94,13 @@ fn html_table(table: &Table, lines: &[&Line]) -> String {
             );
             continue;
         }
-        for (column, (cell, (least, most))) in line.cells.iter().zip(&bounds).enumerate() {
+        for (column, (cell, bounds)) in line.cells.iter().zip(&bounds).enumerate() {
             match cell {
                 Some(cell) => {
-                    // A background color, from the lowest score of the column to the highest.
-                    let share = if most > least { (cell.mean - least) / (most - least) } else { 1.0 };
                     let std =
                         cell.std.map(|std| format!(" <small>± {}</small>", percent(std))).unwrap_or_default();
-                    let best = if line.best[column] { " best" } else { "" };
-                    let tenth = (share * 10.0).round();
-                    let _ = write!(text, "<td class=\"s{tenth}{best}\">{}{std}</td>", percent(cell.mean));
+                    let content = percent(cell.mean) + &std;
+                    text.push_str(&score_cell(cell.mean, *bounds, line.best[column], &content));
                 }
                 None => text.push_str("<td>–</td>"),
             }
@@ -134,66 +115,13 @@ fn html_table(table: &Table, lines: &[&Line]) -> String {
     text + "</tbody></table></div>\n"
 }
 
-/// The smallest and the largest mean of a column.
-fn bounds(lines: &[&Line], column: usize) -> (f64, f64) {
-    let means = lines.iter().filter_map(|line| line.cells[column]).map(|cell| cell.mean);
-    means.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), mean| (least.min(mean), most.max(mean)))
-}
-
 /// One curve per column over the values of a setting.
 fn curves(title: &str, columns: &[String], lines: &[&Line]) -> String {
-    const WIDE: f64 = 360.0;
-    const HIGH: f64 = 240.0;
-    const LEFT: f64 = 44.0;
-    const BELOW: f64 = 34.0;
-    let means = lines.iter().flat_map(|line| line.cells.iter().flatten()).map(|cell| 100.0 * cell.mean);
-    let (least, most) =
-        means.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), mean| (a.min(mean), b.max(mean)));
-    if !least.is_finite() {
-        return String::new();
-    }
-    let (least, most) = ((least - 1.0).floor().max(0.0), (most + 1.0).ceil().min(100.0));
-    let x = |at: usize| LEFT + (at as f64 + 0.5) / lines.len() as f64 * (WIDE - LEFT - 8.0);
-    let y = |value: f64| 12.0 + (most - value) / (most - least) * (HIGH - BELOW - 12.0);
-    let mut text = format!(
-        "<figure><svg viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>\n",
-        escaped(title)
-    );
-    for step in 0..=4 {
-        let value = least + (most - least) * f64::from(step) / 4.0;
-        let digits = usize::from((most - least) % 4.0 != 0.0);
-        let at = y(value);
-        let _ = write!(
-            text,
-            "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{}\"/><text class=\"left\" x=\"{}\" y=\"{:.1}\">{value:.digits$}</text>",
-            WIDE - 8.0,
-            LEFT - 6.0,
-            at + 4.0
-        );
-    }
-    for (at, line) in lines.iter().enumerate() {
-        let name = escaped(line.name.trim_end_matches(".0"));
-        let _ =
-            write!(text, "<text class=\"below\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>", x(at), HIGH - 14.0);
-    }
-    for column in 0..columns.len() {
-        let points = lines.iter().enumerate();
-        let points: Vec<String> = points
-            .filter_map(|(at, line)| {
-                line.cells[column].map(|cell| format!("{:.1} {:.1}", x(at), y(100.0 * cell.mean)))
-            })
-            .collect();
-        let _ = write!(text, "<path class=\"curve c{column}\" d=\"M{}\"/>", points.join("L"));
-        points.iter().for_each(|point| {
-            let (x, y) = point.split_once(' ').expect("two numbers");
-            let _ = write!(text, "<circle class=\"c{column}\" cx=\"{x}\" cy=\"{y}\" r=\"2.5\"/>");
-        });
-    }
-    let _ = write!(text, "</svg><figcaption>{}<br>", escaped(title));
-    for (column, name) in columns.iter().enumerate() {
-        let _ = write!(text, "<span class=\"key c{column}\">■ {}</span> ", escaped(name));
-    }
-    text + "</figcaption></figure>\n"
+    let ticks: Vec<String> = lines.iter().map(|line| line.name.trim_end_matches(".0").to_owned()).collect();
+    let curve = |(column, name): (usize, &String)| {
+        (name.clone(), lines.iter().map(|line| line.cells[column].map(|cell| cell.mean)).collect())
+    };
+    chart(title, &ticks, &columns.iter().enumerate().map(curve).collect::<Vec<_>>())
 }
 
 /// The maps of all methods, colored by label.

@@ -6,7 +6,7 @@
 use anyhow::Result;
 use manyview::embedding::Kind;
 use manyview::layout::layout_watched;
-use manyview::method::{StageRecord, ViewRecord};
+use manyview::method::{ChosenPlan, StageRecord, ViewRecord};
 use manyview::neighbors::{Neighbor, neighbors_watched};
 use manyview::overlap::Overlap;
 use manyview::parallel::Pool;
@@ -84,6 +84,8 @@ struct Run<'a> {
     config: &'a [(String, String)],
     network: RunNetwork<'a>,
     stages: &'a [StageRecord],
+    /// What the plan was chosen by, in words.
+    chosen_plan: Option<String>,
     warnings: Vec<String>,
     seconds: manyview::result::RunSeconds,
     threads: usize,
@@ -150,6 +152,7 @@ fn run(run: &SavedRun) -> Run<'_> {
             overlap: &run.network.overlap,
         },
         stages: &run.stages,
+        chosen_plan: run.chosen_plan.as_ref().map(ChosenPlan::sentence),
         warnings: run.warnings.iter().cloned().chain(run.scale_note().map(|note| note.to_string())).collect(),
         seconds: run.seconds,
         threads: run.threads,

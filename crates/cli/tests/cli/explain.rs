@@ -15,7 +15,7 @@ fn a_vector_is_split_by_view_and_stage() {
         "calls",
         "mails",
         "largest parts",
-        "stage 1, columns 0-7",
+        "stage 2, columns 0-7",
     ] {
         assert!(run.out.contains(words), "no {words:?} in\n{}", run.out);
     }

@@ -59,6 +59,17 @@ fn help_shows_examples_and_defaults() {
     says("neighbors --help", &["cosine", "--count", "[default: 10]"]);
     says("evaluate --help", &["classify", "cluster", "links"]);
     says(
+        "tune --help",
+        &[
+            "--search <NAME,...>",
+            "--over <NAME[=X,...]>",
+            "2..64",
+            "early-stopping",
+            "DIR/best.toml",
+            "[default: 0.1]",
+        ],
+    );
+    says(
         "evaluate classify --help",
         &["--labels <FILE>", "[default: 0.3,0.5,0.7]", "[default: 10]", "auto", "--json"],
     );

@@ -109,11 +109,11 @@ fn during_stages() {
     place.done("generate --nodes 2000 --views 2 -q -o net");
     place.done("embed net --negative 1 --dim 16 --stages 2 -q -o earlier");
     let earlier = place.read("earlier/embedding.npy");
-    let endless = "--negative 1 --dim 64 --stages 8 --max-iter 5 --unique-max-iter 100000000 --tol 0";
+    let endless = "--negative 1 --dim 64 --stages 8 --max-iter 100000000 --unique-max-iter 5 --tol 0";
     for output in ["deep/result", "earlier --force"] {
         let mut running = start(&place, &format!("embed net {endless} --no-checkpoint -o {output}"));
-        // Printed when the second of the two consensus stages is done.
-        running.wait_for("stage 1 (consensus)");
+        // Printed when a later unique stage has begun; the consensus stages never end.
+        running.wait_for("stage 1 (unique)");
         running.interrupt();
     }
     assert_eq!(place.names("."), ["earlier", "net"]);
@@ -145,7 +145,7 @@ fn finished_stages_are_kept_and_taken_up() {
     let settings = "net --dim 64 --stages 8 --max-iter 300 --tol 0";
     place.done(&format!("embed {settings} -q -o whole"));
     let mut running = start(&place, &format!("embed {settings} -o result"));
-    running.wait_for("stage 1 (consensus)");
+    running.wait_for("stage 1 (unique)");
     let rest = running.interrupted();
     assert!(
         rest.contains("saved in result/checkpoint; to continue, run the same command with --resume"),
@@ -181,6 +181,22 @@ fn during_a_comparison() {
         "{rest}"
     );
     assert_eq!(place.names("deep/c"), ["netmf-view1"]);
+}
+
+/// Finished candidates are kept, and the same command continues with them.
+#[test]
+fn during_a_search() {
+    let place = Place::new();
+    place.done("generate --nodes 2000 --views 3 --communities 8 -q -o net");
+    let line = "tune net --labels net/labels.tsv -o t --over stages,consensus-stages --validation-rounds 3 --repeats 1";
+    let mut running = start(&place, line);
+    running.wait_for("baseline 1 of 1");
+    let rest = running.interrupted();
+    assert!(rest.contains("finished candidates are kept in t; to continue, run the same command"), "{rest}");
+    assert_eq!(place.names("t"), ["candidates"]);
+    let mut again = start(&place, line);
+    again.wait_for("baseline 1 of 1: settings as given: ");
+    again.interrupted();
 }
 
 /// Killed without cleaning up, at twenty times spread over the run; each run is resumed and has the same result.

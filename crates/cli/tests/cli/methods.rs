@@ -3,12 +3,16 @@
 use super::support::Place;
 
 /// Fast settings for each method.
-const QUICK: [(&str, &str); 13] = [
+const QUICK: [(&str, &str); 17] = [
     ("boostne", "--dim 4 --stages 2"),
     ("nmf-con", "--dim 4"),
     ("netmf", "--dim 4"),
     ("netmf-sum", "--dim 4"),
     ("netmf-concat", "--dim 6"),
+    ("netmf-union", "--dim 4"),
+    ("mashup", "--dim 4"),
+    ("mase", "--dim 4"),
+    ("grassmann", "--dim 4"),
     ("multinmf", "--dim 4 --rounds 2 --inner 2 --starts 1"),
     ("deepwalk", "--dim 4 --walks 2 --length 8 --window 2"),
     ("metapath2vec", "--dim 4 --walks 2 --length 8 --window 2"),

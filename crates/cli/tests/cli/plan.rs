@@ -19,10 +19,10 @@ fn a_plan_is_printed_and_nothing_is_written() {
             "expected entries",
             "calls",
             "mails",
-            "consensus        0-3",
+            "consensus        0-7",
             "all views together",
-            "unique         12-15",
-            "calls 2, mails 1, joint 1",
+            "unique         14-15",
+            "calls 1, mails 1, joint 1",
             "memory  peak ",
             "time    about ",
             "rough",
@@ -111,7 +111,7 @@ fn invalid_sizes() {
 #[test]
 fn plans_and_limits_work_for_all_methods_with_proximity_matrices() {
     let place = Place::with_views();
-    for method in ["netmf", "netmf-sum", "netmf-concat", "boostne", "nmf-con", "multinmf"] {
+    for method in ["netmf", "netmf-sum", "netmf-concat", "netmf-union", "boostne", "nmf-con", "multinmf"] {
         let line = format!("embed calls.tsv mails.tsv --method {method} --dim 4");
         let stages = if method == "boostne" { " --stages 2" } else { "" };
         let run = place.done(&format!("{line}{stages} --plan"));

@@ -20,7 +20,7 @@ fn too_few_columns_get_the_smallest_number_that_works() {
         place.done(&format!("{line} --dim {smallest} --force"));
         std::fs::remove_dir_all(place.path("result")).unwrap();
     }
-    place.fails("embed calls.tsv --dim 3 -o result", 2, &["--dim 3 is too small for 8 stages and 1 view: "]);
+    place.fails("embed calls.tsv --dim 3 -o result", 2, &["--dim 3 is too small for 5 stages and 1 view: "]);
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn numbers_out_of_range() {
     let place = Place::with_views();
     for (setting, words) in [
         ("--dim 0", "--dim 0: expected a whole number from 1 to 1048576; the usual choice is 256"),
-        ("--stages 0", "--stages 0: expected a whole number from 1 to 1024; the usual choice is 8"),
+        ("--stages 0", "--stages 0: expected a whole number from 1 to 1024; the usual choice is 5"),
         ("--gamma 0", "--gamma 0: expected a number above 0; use 5"),
         ("--gamma -1", "--gamma -1: expected a number above 0; use 5"),
         ("--gamma nan", "--gamma nan: expected a number above 0; use 5"),
@@ -39,7 +39,7 @@ fn numbers_out_of_range() {
         ("--max-iter 0", "--max-iter 0: expected a whole number of at least 1"),
         ("--tol -1", "--tol -1: expected a number of at least 0; the usual choice is 0.0005"),
         ("--epsilon -1", "--epsilon -1: expected a number of at least 0"),
-        ("--consensus-stages 9", "--consensus-stages 9 exceeds --stages 8"),
+        ("--consensus-stages 9", "--consensus-stages 9 exceeds --stages 5"),
         ("--stage-dims 4,4 --dim 9", "the sum of --stage-dims is 8, which is not --dim 9; leave --dim out"),
         ("--stage-dims 4,0", "--stage-dims 4,0: expected a list of whole numbers of at least 1"),
         ("--dim -5", "--dim -5: expected a whole number from 1"),
@@ -186,4 +186,31 @@ fn options_override_what_an_earlier_run_derived() {
     place.done(&format!("{again} --solver mu -o mu"));
     assert_eq!(place.json("mu/run.json")["config"]["unique_solver"], "mu");
     place.fails(&format!("{again} --stage-dims 8,4 --dim 9 -o no"), 2, &["is not --dim 9; leave --dim out"]);
+}
+
+/// What was chosen is said, is in run.json, and can be repeated without choosing again.
+#[test]
+fn stages_chosen_by_the_data() {
+    let place = Place::new();
+    place.done("generate --nodes 300 --views 3 -q -o net");
+    let run = place.done("embed net --auto --dim 32 -o chosen");
+    assert!(run.err.contains("plan: the views agree to "), "{}", run.err);
+    let found = place.json("chosen/run.json");
+    let chosen = &found["chosen_plan"];
+    assert_eq!(
+        (found["settings"]["auto"].as_bool(), found["config"]["auto"].as_bool()),
+        (Some(true), Some(false))
+    );
+    let dims: Vec<u64> =
+        found["config"]["stage_dims"].as_array().unwrap().iter().map(|dim| dim.as_u64().unwrap()).collect();
+    assert_eq!(dims.iter().sum::<u64>(), 32);
+    assert_eq!(dims.len() as u64, chosen["unique_stages"].as_u64().unwrap() + 1);
+    assert_eq!(dims.last(), chosen["consensus_columns"].as_u64().as_ref());
+    let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
+    place.done(&format!("embed net --stage-dims {} --consensus-stages 1 -q -o given", dims.join(",")));
+    assert!(place.read("chosen/embedding.npy") == place.read("given/embedding.npy"));
+    place.fails("embed net --auto --resume -o other", 2, &["--auto does not support checkpoints"]);
+    place.fails("embed net --auto --stage-dims 4,4 -o other", 2, &["--stage-dims cannot be given with it"]);
+    let plan = place.done("embed net --auto --plan");
+    assert!(plan.out.contains("an upper limit: the stages are chosen"), "{}", plan.out);
 }

@@ -10,7 +10,7 @@ use std::fmt::{self, Display};
 
 use manyview_base::error::Result;
 use manyview_baselines::{all_paths, usual_paths};
-use manyview_core::mnmf::{Consensus, Mnmf};
+use manyview_core::mnmf::{Consensus, Joint, Mnmf, Order};
 use manyview_data::Network;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -238,14 +238,17 @@ fn words(sweep: Sweep) -> String {
 
 /// MNMF without one of its parts. Pooled stages have no weights, so equal weights are tried with shared stages, next to
 /// weighted shared stages.
-fn ablations(ours: &Mnmf) -> [(&'static str, Mnmf); 6] {
+fn ablations(ours: &Mnmf) -> [(&'static str, Mnmf); 7] {
     let stages = ours.stages;
+    let unique_first = ours.order == Order::UniqueFirst;
+    let swapped = if unique_first { Order::ConsensusFirst } else { Order::UniqueFirst };
     let shared = Mnmf { consensus: Consensus::Shared, ..ours.clone() };
     [
         ("no consensus", Mnmf { consensus_stages: Some(0), ..ours.clone() }),
         ("no unique", Mnmf { consensus_stages: Some(stages), ..ours.clone() }),
         ("one stage", Mnmf { stages: 1, consensus_stages: Some(1), ..ours.clone() }),
-        ("order swapped", Mnmf { unique_first: true, ..ours.clone() }),
+        ("no joint walks", Mnmf { joint: Joint::Off, ..ours.clone() }),
+        ("order swapped", Mnmf { order: swapped, ..ours.clone() }),
         ("shared, weighted", shared.clone()),
         // As gamma approaches 0, the weights of all views become equal.
         ("shared, equal weights", Mnmf { gamma: 0.01, ..shared }),

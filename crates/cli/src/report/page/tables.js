@@ -73,7 +73,8 @@ const scoreTables = () => {
 };
 
 const settings = () => {
-  at("warnings").replaceChildren(...run.warnings.map((warning) => make("p", { class: "warning", text: warning })));
+  const chosen = run.chosen_plan ? [make("p", { text: `Stages chosen by the data: ${run.chosen_plan}.` })] : [];
+  at("warnings").replaceChildren(...chosen, ...run.warnings.map((warning) => make("p", { class: "warning", text: warning })));
   at("command").textContent = run.command;
   at("config").replaceChildren(...run.config.map(([name, value]) => make("div", {}, make("dt", { text: name }), make("dd", { text: value.replace(/,(?=\S)/g, ", ") }))));
 };
