@@ -9,8 +9,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::comm::{self, Comm};
-use manyview_base::linalg::gram::gram;
+use manyview_base::linalg::gram::{gram, inner};
 use manyview_base::linalg::kernels::{fit_on_pattern, subtract_and_clip};
+use manyview_base::linalg::products::times;
 use manyview_base::linalg::sum::add_in_order;
 use manyview_base::linalg::vector::product;
 use manyview_base::linalg::{BLOCK_ROWS, Block, Dense, Real, Tiles};
@@ -85,19 +86,26 @@ impl<T: Real> Residual<T> {
     ///
     /// On the entries of R alone, a larger scale would fit better, and wipe out what is specific to a sparse view: where the
     /// views disagree, P is a smooth background that says little about any of them.
-    pub fn best_scale(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &dyn Comm) -> f64 {
-        let [cross, _] = self.products(u, v_t, pool, comm);
-        let square = self.squared_product(u, v_t, pool, comm);
-        if square > 0.0 { cross / square } else { 0.0 }
+    pub fn best_scale(
+        &self,
+        u: &Dense<T>,
+        v_t: &Dense<T>,
+        squares: &SquaredProducts,
+        pool: &Pool,
+        comm: &dyn Comm,
+    ) -> f64 {
+        let square = self.squared_product(squares);
+        if square <= 0.0 {
+            return 0.0;
+        }
+        // Where P is symmetric, so is R, and the inner product is the same with `U V`.
+        let cross = pool.run(|| inner(times(&[&self.tiles], v_t, &|| true).padded(), u.padded()));
+        comm::sum(comm, cross) / square
     }
 
     /// `<P, P>` over all pairs of nodes, where P is what [`subtract`](Self::subtract) subtracts with scale 1.
-    pub fn squared_product(&self, u: &Dense<T>, v_t: &Dense<T>, pool: &Pool, comm: &dyn Comm) -> f64 {
-        let symmetric = self.symmetric.as_ref().map(|rows| both_halves(u, v_t, rows.clone(), comm));
-        let (u, v_t) = symmetric.as_ref().map_or((u, v_t), |(u, v_t)| (u, v_t));
-        let (mut of_u, of_v) = pool.run(|| (gram(u), gram(v_t)));
-        comm::all_reduce_sum(comm, &mut of_u);
-        of_u.iter().zip(&of_v).map(|(x, y)| x * y).sum()
+    pub fn squared_product(&self, squares: &SquaredProducts) -> f64 {
+        if self.symmetric.is_some() { squares.symmetric } else { squares.plain }
     }
 
     /// `<R, P>` and `<P, P>` over the entries of R, where P is what [`subtract`](Self::subtract) subtracts with scale 1.
@@ -139,6 +147,41 @@ impl<T: Real> Residual<T> {
             pool.run(|| tiles.blocks_mut().par_iter_mut().enumerate().for_each(select));
             Residual::new(tiles, self.symmetric.clone(), pool, comm)
         })
+    }
+}
+
+/// Squared norms of what is subtracted with scale 1, over all pairs of nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct SquaredProducts {
+    /// `||U V||^2`.
+    plain: f64,
+    /// `||U V + Vᵀ Uᵀ||^2 / 4`.
+    symmetric: f64,
+}
+
+impl SquaredProducts {
+    /// Those of U, of which `rows` are on this rank, and V.
+    ///
+    /// With the Gram matrix of `[U Vᵀ]`, whose blocks are `UᵀU`, `V Vᵀ` and `C = Uᵀ Vᵀ`: `||U V||^2 = <UᵀU, V Vᵀ>` and
+    /// `<U V, Vᵀ Uᵀ> = <C, Cᵀ>`.
+    pub fn new<T: Real>(
+        u: &Dense<T>,
+        v_t: &Dense<T>,
+        rows: Range<usize>,
+        pool: &Pool,
+        comm: &dyn Comm,
+    ) -> Self {
+        let width = u.width();
+        let beside = Dense::from_fn(u.rows(), 2 * width, |row, col| {
+            if col < width { u.row(row)[col] } else { v_t.row(rows.start + row)[col - width] }
+        });
+        let mut whole = pool.run(|| gram(&beside));
+        comm::all_reduce_sum(comm, &mut whole);
+        let at = |row: usize, col: usize| whole[row * 2 * width + col];
+        let pairs = || (0..width).flat_map(|a| (0..width).map(move |b| (a, b)));
+        let plain: f64 = pairs().map(|(a, b)| at(a, b) * at(width + a, width + b)).sum();
+        let turned: f64 = pairs().map(|(a, b)| at(a, width + b) * at(b, width + a)).sum();
+        SquaredProducts { plain, symmetric: 0.5 * (plain + turned) }
     }
 }
 
@@ -248,8 +291,21 @@ mod tests {
         let stored = [Tiles::symmetric(NODES, upper.collect()), Tiles::from_csr(&block(0..NODES))];
         let [mut half, mut whole] = stored.map(|tiles| Residual::new(tiles, Some(0..NODES), &pool, &Local));
         let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-12;
+        let squares = SquaredProducts::new(&u, &v_t, 0..NODES, &pool, &Local);
+        let fitted =
+            |row: usize, col: usize| -> f64 { u.row(row).iter().zip(v_t.row(col)).map(|(x, y)| x * y).sum() };
+        let (mut cross, mut plain, mut symmetric) = (0.0, 0.0, 0.0);
+        for (row, col) in (0..NODES).flat_map(|row| (0..NODES).map(move |col| (row, col))) {
+            let mean = 0.5 * (fitted(row, col) + fitted(col, row));
+            cross += value(row, col) * mean;
+            plain += fitted(row, col) * fitted(row, col);
+            symmetric += mean * mean;
+        }
+        assert!(near(squares.plain, plain) && near(squares.symmetric, symmetric));
+        assert!(near(half.best_scale(&u, &v_t, &squares, &pool, &Local), cross / symmetric));
         for _ in 0..2 {
-            let [scale, expected] = [&half, &whole].map(|left| left.best_scale(&u, &v_t, &pool, &Local));
+            let [scale, expected] =
+                [&half, &whole].map(|left| left.best_scale(&u, &v_t, &squares, &pool, &Local));
             assert!(near(scale, expected) && scale > 0.0, "{scale} {expected}");
             half.subtract(&u, &v_t, 0.4, &pool, &Local);
             whole.subtract(&u, &v_t, 0.4, &pool, &Local);
@@ -257,8 +313,6 @@ mod tests {
             assert_eq!(half.entries, whole.entries);
         }
         // Against the definition.
-        let fitted =
-            |row: usize, col: usize| -> f64 { u.row(row).iter().zip(v_t.row(col)).map(|(x, y)| x * y).sum() };
         let (found, mut entries) = (half.tiles.to_csr(), 0);
         for row in 0..NODES {
             let (cols, values) = found.row(row);

@@ -248,16 +248,20 @@ fn subtract_rows<T: Real, const STRIDE: usize>(
     scale: T,
 ) {
     let stride = if STRIDE > 0 { STRIDE } else { v_t.stride() };
-    block.retain(v_t.rows().div_ceil(panel), |index, row, cols, values| {
-        let u_row = &u_rows[row * stride..][..stride];
-        let v_panel = &v_t.padded()[index * panel * stride..];
-        for (cols, values) in cols.chunks(DOTS).zip(values.chunks_mut(DOTS)) {
-            let fitted = dots(u_row, v_panel, stride, cols);
-            for (value, &fitted) in values.iter_mut().zip(&fitted) {
-                *value = *value - scale * fitted;
+    block.retain(
+        v_t.rows().div_ceil(panel),
+        #[inline(always)]
+        |index, row, cols, values| {
+            let u_row = &u_rows[row * stride..][..stride];
+            let v_panel = &v_t.padded()[index * panel * stride..];
+            for (cols, values) in cols.chunks(DOTS).zip(values.chunks_mut(DOTS)) {
+                let fitted = dots(u_row, v_panel, stride, cols);
+                for (value, &fitted) in values.iter_mut().zip(&fitted) {
+                    *value = *value - scale * fitted;
+                }
             }
-        }
-    });
+        },
+    );
 }
 
 /// Returns `<R, U V>` and `<U V, U V>` over the entries of R in one block.
@@ -296,24 +300,50 @@ fn fit_of_rows<T: Real, const STRIDE: usize>(
 /// The number of inner products that are computed together.
 const DOTS: usize = 16;
 
-/// Returns the inner products of a row of U with some rows of V, each in four partial sums.
+/// Returns the inner products of a row of U with some rows of V.
 #[inline(always)]
 fn dots<T: Real>(u_row: &[T], v_panel: &[T], stride: usize, cols: &[u16]) -> [T; DOTS] {
+    // The sums across a vector are dear, so only long rows fill the widest ones.
+    if stride.is_multiple_of(16) && stride > 64 {
+        dots_in_lanes::<T, 16>(u_row, v_panel, stride, cols)
+    } else {
+        dots_in_lanes::<T, 4>(u_row, v_panel, stride, cols)
+    }
+}
+
+/// The same with this many partial sums for each product, a power of two.
+#[inline(always)]
+fn dots_in_lanes<T: Real, const LANES: usize>(
+    u_row: &[T],
+    v_panel: &[T],
+    stride: usize,
+    cols: &[u16],
+) -> [T; DOTS] {
     // Partial sums are stored in memory: if they were summed immediately, the compiler would process one number at a
     // time throughout.
-    let mut parts = [[T::ZERO; 4]; DOTS];
+    let mut parts = [[T::ZERO; LANES]; DOTS];
     for (parts, &col) in parts.iter_mut().zip(cols) {
         let v_row = &v_panel[usize::from(col) * stride..][..stride];
-        let mut sums = [T::ZERO; 4];
-        for (x, y) in u_row.as_chunks::<4>().0.iter().zip(v_row.as_chunks::<4>().0) {
-            let (old, x, y) = (sums, *x, *y);
-            sums = std::array::from_fn(|lane| old[lane] + x[lane] * y[lane]);
+        let mut sums = [T::ZERO; LANES];
+        for (x, y) in u_row.as_chunks::<LANES>().0.iter().zip(v_row.as_chunks::<LANES>().0) {
+            let (mut new, x, y) = (sums, *x, *y);
+            for lane in 0..LANES {
+                new[lane] += x[lane] * y[lane];
+            }
+            sums = new;
         }
         *parts = sums;
     }
     let mut totals = [T::ZERO; DOTS];
-    for (total, part) in totals.iter_mut().zip(&parts) {
-        *total = (part[0] + part[2]) + (part[1] + part[3]);
+    for (total, part) in totals.iter_mut().zip(&mut parts) {
+        let mut half = LANES / 2;
+        while half > 0 {
+            for lane in 0..half {
+                part[lane] = part[lane] + part[lane + half];
+            }
+            half /= 2;
+        }
+        *total = part[0];
     }
     totals
 }
@@ -333,7 +363,7 @@ mod tests {
     }
 
     /// Widths below, at and above the compiled ones, and sizes around those of a block and a panel.
-    const WIDTHS: [usize; 9] = [1, 3, 4, 5, 16, 31, 32, 33, 70];
+    const WIDTHS: [usize; 10] = [1, 3, 4, 5, 16, 31, 32, 33, 70, 79];
     const SHAPES: [(usize, usize, f64); 4] =
         [(1, 1, 1.0), (127, 256, 0.2), (129, 257, 0.05), (260, 700, 0.01)];
 

@@ -41,7 +41,12 @@ pub fn update_rows<T: Real>(rule: Rule, x: &mut [T], numerators: &[T], stride: u
                 stride,
                 gram,
                 #[inline(always)]
-                |columns, targets, _| (0..sweeps).for_each(|_| descend(columns, targets, gram)),
+                |columns, targets, _| {
+                    // Not `for_each`, which is not inlined and so compiled for the baseline.
+                    for _ in 0..sweeps {
+                        descend(columns, targets, gram);
+                    }
+                },
             );
         }
     }

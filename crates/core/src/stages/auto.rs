@@ -20,14 +20,14 @@
 //!
 //! Invariant: the plan follows from the network, the settings and the seed; all ranks find the same one.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::{About, Run};
 use crate::comm::Comm;
 use crate::method::{ChosenPlan, Observer, Progress, Task};
 use crate::mnmf::{Mnmf, Order, Plan, Split, Stage, largest_remainder};
 use crate::piece::Piece;
-use crate::residual::Residual;
+use crate::residual::{Residual, SquaredProducts};
 use manyview_base::error::Result;
 use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key, unit_f64};
@@ -145,7 +145,8 @@ fn errors(
     run.columns_done = 2 * width;
     let each = Split::Given(vec![width; targets]);
     let separate = run.unique_pieces(&stage(Kind::Unique, targets * width, each))?;
-    Ok([unique, consensus, separate].map(|pieces| error(&pieces, &run.residuals, &hidden, pool, comm)))
+    Ok([unique, consensus, separate]
+        .map(|pieces| error(&pieces, &run.residuals, &hidden, &run.rows, pool, comm)))
 }
 
 /// The error on hidden pairs that these pieces leave; the mean over all matrices.
@@ -153,6 +154,7 @@ fn error(
     pieces: &[Piece],
     kept: &[Residual<f32>],
     hidden: &[Residual<f32>],
+    rows: &Range<usize>,
     pool: &Pool,
     comm: &dyn Comm,
 ) -> f64 {
@@ -162,7 +164,8 @@ fn error(
             let (u, v_t) = (&piece.u, piece.v_t.get(at).unwrap_or(&piece.v_t[0]));
             let [kept_cross, kept_square] = kept[view].products(u, v_t, pool, comm);
             let [cross, square] = hidden[view].products(u, v_t, pool, comm);
-            let all = kept[view].squared_product(u, v_t, pool, comm);
+            let squares = SquaredProducts::new(u, v_t, rows.clone(), pool, comm);
+            let all = kept[view].squared_product(&squares);
             let elsewhere = HIDDEN * (all - kept_square - square).max(0.0);
             let visible = all - square - elsewhere;
             let scale = if visible > 0.0 { kept_cross / visible } else { 0.0 };

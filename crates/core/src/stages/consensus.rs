@@ -8,6 +8,7 @@ use crate::mnmf::{Consensus, Init, Normalize, Stage};
 use crate::nmf::{Settings, Start};
 use crate::nmf::{Solver, StopRule};
 use crate::piece::Piece;
+use crate::residual::SquaredProducts;
 use manyview_base::error::Result;
 use manyview_base::linalg::Dense;
 use manyview_base::linalg::sum::squared_norm_of_sum;
@@ -57,9 +58,10 @@ impl Run<'_, '_> {
         let squared_norm = comm::sum(self.comm, self.pool.run(|| squared_norm_of_sum(&parts)));
         let objective = Objective::ErrorOfSum { squared_norm };
         let mut factors = self.solve(stage, active, objective, start, &self.settings(Kind::Consensus))?;
-        let best_scale = |&view: &usize| {
-            self.residuals[view].best_scale(&factors.u, &factors.v_t[0], self.pool, self.comm)
-        };
+        let (u, v_t) = (&factors.u, &factors.v_t[0]);
+        let squares = SquaredProducts::new(u, v_t, self.rows.clone(), self.pool, self.comm);
+        let best_scale =
+            |&view: &usize| self.residuals[view].best_scale(u, v_t, &squares, self.pool, self.comm);
         let scales: Vec<f64> = active.iter().map(best_scale).collect();
         let total: f64 = scales.iter().sum();
         factors.weights = scales.iter().map(|scale| if total > 0.0 { scale / total } else { 0.0 }).collect();
