@@ -11,6 +11,7 @@ mod backend;
 mod commands;
 mod compare;
 mod crash;
+mod figures;
 mod html;
 mod interrupt;
 mod report;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Evaluate(args) => alone(|| commands::evaluate::run(args)),
         Command::Compare(args) => alone(|| compare::run(args)),
         Command::Tune(args) => alone(|| commands::tune::run(args)),
+        Command::Figures(args) => alone(|| commands::figures::run(args)),
         Command::Generate(args) => alone(|| commands::generate::run(args)),
         Command::Demo(args) => on_all_ranks(|ranks| commands::demo::run(args, ranks)),
         Command::Methods(args) => alone(|| commands::methods::run(args)),

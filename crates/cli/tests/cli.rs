@@ -12,6 +12,8 @@ mod explain;
 mod extremes;
 #[path = "cli/faults.rs"]
 mod faults;
+#[path = "cli/figures.rs"]
+mod figures;
 #[path = "cli/generate.rs"]
 mod generate;
 #[path = "cli/help.rs"]

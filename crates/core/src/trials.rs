@@ -14,7 +14,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::comm::{Comm, Local, Timed};
-use crate::method::{Fit, Observer, Options, Ran, Task, scale_to_length};
+use crate::method::{Fit, Observer, Options, Ran, StageRecord, Task, scale_to_length};
 use crate::mnmf::{Mnmf, Plan, Stage};
 use crate::piece::Piece;
 use crate::stages::{Prepared, StageStore, run_plan};
@@ -102,6 +102,23 @@ pub fn first_stages(embedding: &Embedding, stages: usize) -> (Vec<f32>, usize) {
     // The columns that are missing made the vectors longer.
     scale_to_length(&mut values, dim);
     (values, dim)
+}
+
+/// The mean approximation error after each stage, over the views without their union.
+pub fn approximation_errors(fit: &Fit) -> Vec<f64> {
+    let names: Vec<&str> = fit.views.iter().map(|view| view.name.as_str()).collect();
+    let mut left = vec![1.0; names.len()];
+    let mut errors = Vec::new();
+    let of_stage = |stage: &[StageRecord]| {
+        for record in stage {
+            for (at, name) in names.iter().enumerate() {
+                left[at] = record.residual.get(*name).copied().unwrap_or(left[at]);
+            }
+        }
+        errors.push(left.iter().sum::<f64>() / left.len() as f64);
+    };
+    fit.stages.chunk_by(|a, b| a.stage == b.stage).for_each(of_stage);
+    errors
 }
 
 /// The settings that the proximity matrices follow from.

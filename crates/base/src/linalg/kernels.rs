@@ -339,7 +339,7 @@ fn dots_in_lanes<T: Real, const LANES: usize>(
         let mut half = LANES / 2;
         while half > 0 {
             for lane in 0..half {
-                part[lane] = part[lane] + part[lane + half];
+                part[lane] += part[lane + half];
             }
             half /= 2;
         }

@@ -3,6 +3,7 @@
 
 mod compare;
 mod evaluate;
+mod figures;
 mod inspect;
 mod model;
 mod network;
@@ -18,6 +19,7 @@ use manyview::settings::{Kind, SettingValue};
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
+pub(crate) use figures::FiguresArgs;
 pub(crate) use inspect::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Search for settings of mnmf that suit a network
     Tune(Box<TuneArgs>),
+    /// Draw the figures of the paper for a network: scores over settings, view weights, maps, running time
+    Figures(Box<FiguresArgs>),
     /// Generate a network with planted communities
     Generate(GenerateArgs),
     /// Embed the built-in digits network (2,000 handwritten digits, 6 views), score it and write a report

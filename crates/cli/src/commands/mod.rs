@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod embed;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
+pub(crate) mod figures;
 pub(crate) mod fit;
 pub(crate) mod generate;
 pub(crate) mod methods;

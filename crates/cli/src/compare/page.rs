@@ -8,10 +8,7 @@ use std::fmt::Write;
 use manyview::compare::{Line, Section, Table, percent};
 
 use super::write::{GAIN, gains, legend};
-use crate::html::{END, bounds, chart, escaped, head, score_cell};
-
-/// The number of distinguishable colors; further labels share them.
-const COLORS: usize = 12;
+use crate::html::{END, bounds, chart, escaped, figure, head, score_cell, svg};
 
 /// A map of the nodes.
 pub(super) struct Picture {
@@ -131,40 +128,16 @@ fn maps(about: &About<'_>, pictures: &[Picture]) -> String {
     }
     let mut text = "<section>\n<h2>Maps</h2>\n<p>t-SNE of each embedding. Each point is a node; colors are labels.</p>\n<p>".to_owned();
     for (label, name) in about.labels.iter().enumerate().take(60) {
-        let _ = write!(text, "<span class=\"key p{}\">■ {}</span> ", label % COLORS, escaped(name));
+        let _ =
+            write!(text, "<span class=\"key p{}\">■ {}</span> ", label % svg::LABEL_COLORS, escaped(name));
     }
     text.push_str("</p>\n<div class=\"row\">\n");
     for picture in pictures {
-        text.push_str(&map(about, picture));
+        let title = format!("map of {}", picture.title);
+        let map = svg::map(&title, &picture.places, &about.label_of);
+        text.push_str(&figure(&picture.title, &map, &[]));
     }
     text + "</div>\n</section>\n"
-}
-
-/// One path per color: a node is a line of length zero with a round cap.
-fn map(about: &About<'_>, picture: &Picture) -> String {
-    const SIDE: f32 = 1000.0;
-    let bounds = |axis: usize| {
-        let values = picture.places.iter().flatten().map(|place| place[axis]);
-        values.fold((f32::INFINITY, f32::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)))
-    };
-    let ((left, right), (low, high)) = (bounds(0), bounds(1));
-    let scale = (SIDE - 40.0) / (right - left).max(high - low).max(f32::MIN_POSITIVE);
-    let mut paths = vec![String::new(); COLORS + 1];
-    for (place, label) in picture.places.iter().zip(&about.label_of) {
-        let Some(place) = place else { continue };
-        let path = &mut paths[label.map_or(COLORS, |label| label as usize % COLORS)];
-        let (x, y) = (20.0 + (place[0] - left) * scale, 20.0 + (high - place[1]) * scale);
-        let _ = write!(path, "M{x:.0} {y:.0}h0");
-    }
-    let width = if picture.places.len() > 3000 { 7 } else { 11 };
-    let mut text = format!(
-        "<figure><svg viewBox=\"0 0 1000 1000\" role=\"img\" aria-label=\"map of {0}\" stroke-width=\"{width}\">",
-        escaped(&picture.title)
-    );
-    for (color, path) in paths.iter().enumerate().rev().filter(|(_, path)| !path.is_empty()) {
-        let _ = write!(text, "<path class=\"nodes p{color}\" d=\"{path}\"/>");
-    }
-    text + &format!("</svg><figcaption>{}</figcaption></figure>\n", escaped(&picture.title))
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
-//! What the pages of `compare` and `tune` have in common: the head, escaped text, and charts.
+//! What the pages of `compare`, `tune` and `figures` have in common: the head, escaped text, and drawings (`svg.rs`).
 //!
 //! The pages are HTML and SVG without scripts and without external resources. Invariant: names come from the data, so they
 //! are written through [`escaped`] only.
+
+pub(crate) mod svg;
 
 use std::fmt::Write;
 
 use crate::report::encode;
 
-const STYLE: &str = include_str!("style.css");
+/// Drawings have theirs in a file of their own, which comes first: a page adapts it to dark screens.
+const STYLE: &str = concat!(include_str!("svg.css"), include_str!("style.css"));
 
 /// The beginning of a page, up to its first paragraphs. `subject` is the end of its title.
 pub(crate) fn head(title: &str, subject: &str, sentence: &str, command: &str) -> String {
@@ -44,61 +47,23 @@ pub(crate) fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(value), most.max(value)))
 }
 
-/// Curves over the values of a setting, in percent. `curves` has the name of each and its points, as shares of 1.
-pub(crate) fn chart(title: &str, ticks: &[String], curves: &[(String, Vec<Option<f64>>)]) -> String {
-    const WIDE: f64 = 360.0;
-    const HIGH: f64 = 240.0;
-    const LEFT: f64 = 44.0;
-    const BELOW: f64 = 34.0;
-    /// More names would overlap.
-    const MOST_NAMES: usize = 16;
-    let percents = curves.iter().flat_map(|(_, values)| values.iter().flatten()).map(|value| 100.0 * value);
-    let (least, most) = bounds(percents);
-    if !least.is_finite() {
+/// A drawing with its caption; nothing without a drawing. `names` are those of its colors.
+pub(crate) fn figure(title: &str, svg: &str, names: &[&str]) -> String {
+    if svg.is_empty() {
         return String::new();
     }
-    let (least, most) = ((least - 1.0).floor().max(0.0), (most + 1.0).ceil().min(100.0));
-    let x = |at: usize| LEFT + (at as f64 + 0.5) / ticks.len() as f64 * (WIDE - LEFT - 8.0);
-    let y = |value: f64| 12.0 + (most - value) / (most - least) * (HIGH - BELOW - 12.0);
-    let mut text = format!(
-        "<figure><svg viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>\n",
-        escaped(title)
-    );
-    for step in 0..=4 {
-        let value = least + (most - least) * f64::from(step) / 4.0;
-        let digits = usize::from((most - least) % 4.0 != 0.0);
-        let at = y(value);
-        let _ = write!(
-            text,
-            "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{}\"/><text class=\"left\" x=\"{}\" y=\"{:.1}\">{value:.digits$}</text>",
-            WIDE - 8.0,
-            LEFT - 6.0,
-            at + 4.0
-        );
-    }
-    for (at, name) in ticks.iter().enumerate().step_by(ticks.len().div_ceil(MOST_NAMES).max(1)) {
-        let (x, y) = (x(at), HIGH - 14.0);
-        let _ = write!(text, "<text class=\"below\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(name));
-    }
-    for (color, (_, values)) in curves.iter().enumerate() {
-        let points = values.iter().enumerate();
-        let points: Vec<String> = points
-            .filter_map(|(at, value)| value.map(|value| format!("{:.1} {:.1}", x(at), y(100.0 * value))))
-            .collect();
-        if points.is_empty() {
-            continue;
-        }
-        let _ = write!(text, "<path class=\"curve c{color}\" d=\"M{}\"/>", points.join("L"));
-        points.iter().for_each(|point| {
-            let (x, y) = point.split_once(' ').expect("two numbers");
-            let _ = write!(text, "<circle class=\"c{color}\" cx=\"{x}\" cy=\"{y}\" r=\"2.5\"/>");
-        });
-    }
-    let _ = write!(text, "</svg><figcaption>{}<br>", escaped(title));
-    for (color, (name, _)) in curves.iter().enumerate() {
-        let _ = write!(text, "<span class=\"key c{color}\">■ {}</span> ", escaped(name));
+    let mut text = format!("<figure>{svg}<figcaption>{}<br>", escaped(title));
+    for (color, name) in names.iter().enumerate() {
+        let _ = write!(text, "<span class=\"key c{}\">■ {}</span> ", color % svg::COLORS, escaped(name));
     }
     text + "</figcaption></figure>\n"
+}
+
+/// Curves over the values of a setting, in percent. `curves` has the name of each and its points, as shares of 1.
+pub(crate) fn chart(title: &str, ticks: &[String], curves: &[(String, Vec<Option<f64>>)]) -> String {
+    let names: Vec<&str> = curves.iter().map(|(name, _)| name.as_str()).collect();
+    let values: Vec<Vec<Option<f64>>> = curves.iter().map(|(_, values)| values.clone()).collect();
+    figure(title, &svg::curves(title, ticks, &values, svg::Scale::Percent), &names)
 }
 
 #[cfg(test)]

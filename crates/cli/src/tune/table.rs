@@ -4,7 +4,7 @@ use manyview::compare::percent;
 use manyview::evaluate::Summary;
 use manyview::tune::{Ending, SearchResult, TestScore, Tuning};
 
-use crate::ui::{plural, seconds};
+use crate::ui::{aligned, plural, seconds};
 
 /// What the scores are, and of how many nodes or edges.
 pub(super) fn sentence(tuning: &Tuning) -> String {
@@ -78,31 +78,4 @@ pub(crate) fn table(tuning: &Tuning, views: usize) -> String {
     }
     let notes: String = tuning.notes.iter().map(|note| format!("note: {note}\n")).collect();
     format!("{}\n{}{}\n{notes}", sentence(tuning), aligned(&rows), best(tuning))
-}
-
-/// Rows of cells below each other; the first of each is on the left.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let blanks = " ".repeat(width - cell.chars().count());
-            text += &if column == 0 { format!("{cell}{blanks}") } else { format!("  {blanks}{cell}") };
-        }
-        text.truncate(text.trim_end_matches(' ').len());
-        text.push('\n');
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_are_below_each_other() {
-        let rows = [vec!["".to_owned(), "a".into()], vec!["é".into(), "12 ± 3".into()]];
-        assert_eq!(aligned(&rows), "        a\né  12 ± 3\n");
-    }
 }

@@ -1,11 +1,13 @@
 //! Output for the terminal: numbers, tables and progress.
 
+mod aligned;
 mod numbers;
 mod print;
 mod progress;
 mod scores;
 mod table;
 
+pub(crate) use aligned::aligned;
 pub(crate) use numbers::{about, bytes, plural, seconds, thousands};
 pub(crate) use print::{print, tell};
 pub(crate) use progress::Reporter;

@@ -58,6 +58,7 @@ fn help_shows_examples_and_defaults() {
     says("explain --help", &["NODE2", "--top", "[default: 5]"]);
     says("neighbors --help", &["cosine", "--count", "[default: 10]"]);
     says("evaluate --help", &["classify", "cluster", "links"]);
+    says("figures --help", &["--only <NAME,...>", "DIR/figures.html", "- weights:", "[default: 0.5]"]);
     says(
         "tune --help",
         &[

@@ -44,6 +44,7 @@ mod settings;
 mod table;
 #[cfg(test)]
 mod tests;
+pub(crate) mod variants;
 
 pub use cache::Kept;
 pub use event::{Event, JobTitle, Observer, Parts, Reused};

@@ -11,6 +11,7 @@ pub use settings_file::{SettingsFile, read_settings, read_settings_from};
 use std::ops::ControlFlow;
 
 use manyview_base::error::{Error, Result};
+use manyview_base::memory;
 use manyview_base::message::option;
 use manyview_base::parallel::{MOST_THREADS, Pool};
 use manyview_base::settings;
@@ -243,6 +244,23 @@ impl Model {
         }
         let (name, method) = (option("max_memory"), self.method().name());
         Err(Error::config(format!("{name}: the memory of {method} is not known in advance; leave it out")))
+    }
+
+    /// Refuses fits by [`Trials`](manyview_core::trials::Trials) that need too much memory: twice that of a single fit, since
+    /// the matrices are kept for the next one while a copy of them is worked on.
+    pub(crate) fn check_memory_of_trials(
+        &self,
+        network: &Network,
+        most: Option<u64>,
+        observer: &mut Observer<'_>,
+    ) -> Result<()> {
+        let Some(estimate) = self.estimate(network, observer)? else { return Ok(()) };
+        let sentence = |needs| {
+            let (dim, negative) = (option("dim"), option("negative"));
+            format!("several fits with these settings need about {needs}; lower {dim}, or raise {negative}")
+        };
+        let needed = estimate.peak().saturating_mul(2);
+        memory::Limit::new(most).check(needed).map_err(|needs| Error::too_large(sentence(needs)))
     }
 
     /// Estimates the memory of a fit in one process; `None` for methods whose memory is not known beforehand.

@@ -11,10 +11,9 @@ use std::time::Instant;
 use manyview_analysis::evaluate::Vectors;
 use manyview_base::error::{Error, Result};
 use manyview_base::memory;
-use manyview_base::message::option;
 use manyview_base::parallel::Pool;
-use manyview_core::method::{Fit, StageRecord};
-use manyview_core::trials::{Trials, first_stages};
+use manyview_core::method::{Fit, Progress};
+use manyview_core::trials::{Trials, approximation_errors, first_stages};
 use manyview_data::Network;
 use serde_json::{Value, json};
 
@@ -158,7 +157,7 @@ impl<'a, 'o> Lab<'a, 'o> {
     fn score_stages(&mut self, candidate: &Candidate, open: &[usize]) -> Result<Vec<StageScore>> {
         let stages = open.last().copied().unwrap_or(0);
         let fit = self.fit(candidate, Some(stages))?;
-        let errors = errors(&fit);
+        let errors = approximation_errors(&fit);
         let mut found = Vec::with_capacity(open.len());
         for &stage in open {
             let (values, dim) = first_stages(&fit.embedding, stage);
@@ -178,8 +177,7 @@ impl<'a, 'o> Lab<'a, 'o> {
         self.trials.fit(candidate.mnmf(), stages, &mut |now| observer(&Event::Fitting(now)))
     }
 
-    /// Refuses a fit that needs too much memory: twice that of `manyview embed`, since the matrices are kept for the next
-    /// candidate while a copy of them is worked on.
+    /// Refuses a fit that needs too much memory.
     fn check_memory(&mut self, candidate: &Candidate) -> Result<()> {
         let mnmf = candidate.mnmf();
         let key = json!([mnmf.proximity, mnmf.joint, mnmf.dim, mnmf.stages]).to_string();
@@ -187,19 +185,8 @@ impl<'a, 'o> Lab<'a, 'o> {
             return Ok(());
         }
         let (network, observer) = (self.protocol.network(), &mut *self.observer);
-        if let Some(estimate) = candidate.model.estimate(network, &mut |_| observer(&Event::Estimating))? {
-            let needed = estimate.peak().saturating_mul(2);
-            let sentence = |needs| {
-                format!(
-                    "tuning with these settings needs about {needs}; lower {}, or raise {}",
-                    option("dim"),
-                    option("negative")
-                )
-            };
-            memory::Limit::new(self.max_memory)
-                .check(needed)
-                .map_err(|needs| Error::too_large(sentence(needs)))?;
-        }
+        let mut watch = |_: &Progress<'_>| observer(&Event::Estimating);
+        candidate.model.check_memory_of_trials(network, self.max_memory, &mut watch)?;
         self.checked.insert(key);
         Ok(())
     }
@@ -234,23 +221,6 @@ fn scored_stages(stages: usize, cut: Option<usize>) -> Vec<usize> {
     let powers = std::iter::successors(Some(1), |at| Some(at * 2)).take_while(|&at| at < stages);
     let all: BTreeSet<usize> = powers.chain(cut).chain([stages]).collect();
     all.into_iter().collect()
-}
-
-/// The mean approximation error after each stage, over the views without their union.
-fn errors(fit: &Fit) -> Vec<f64> {
-    let names: Vec<&str> = fit.views.iter().map(|view| view.name.as_str()).collect();
-    let mut left = vec![1.0; names.len()];
-    let mut errors = Vec::new();
-    let of_stage = |stage: &[StageRecord]| {
-        for record in stage {
-            for (at, name) in names.iter().enumerate() {
-                left[at] = record.residual.get(*name).copied().unwrap_or(left[at]);
-            }
-        }
-        errors.push(left.iter().sum::<f64>() / left.len() as f64);
-    };
-    fit.stages.chunk_by(|a, b| a.stage == b.stage).for_each(of_stage);
-    errors
 }
 
 #[cfg(test)]
