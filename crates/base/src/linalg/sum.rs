@@ -1,8 +1,8 @@
-//! Sums over blocks, and the squared norm of a sum of matrices, without forming the sum.
+//! Sums over blocks, sums of matrices, and the squared norm of such a sum without forming it.
 
 use rayon::prelude::*;
 
-use super::{Real, Tiles};
+use super::{BLOCK_ROWS, Csr, Real, Tiles};
 
 /// Adds the sums of blocks.
 pub fn add_in_order<const N: usize>(sums: &[[f64; N]]) -> [f64; N] {
@@ -58,6 +58,57 @@ pub fn squared_norm_of_sum<T: Real>(parts: &[&Tiles<T>]) -> f64 {
     2.0 * total + sums.iter().map(|sum| sum * sum).sum::<f64>()
 }
 
+/// Returns `R_1 + R_2 + ...` as one matrix, for matrices of one shape that are stored in one way.
+///
+/// Patterns of residuals overlap, so it has fewer entries than its parts together, and a product with it takes less time.
+pub fn sum_of<T: Real>(parts: &[&Tiles<T>]) -> Tiles<T> {
+    let first = parts[0];
+    assert!(parts.iter().all(|part| (part.rows(), part.cols()) == (first.rows(), first.cols())), "one shape");
+    let halves = first.diagonal().is_some();
+    assert!(parts.iter().all(|part| part.diagonal().is_some() == halves), "one way of storing");
+    // The sums of a row, and a bit for each column that has an entry.
+    let scratch = || (vec![T::ZERO; first.cols()], vec![0u64; first.cols().div_ceil(64)]);
+    let of_block = |(sums, touched): &mut (Vec<T>, Vec<u64>), block: usize| {
+        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in 0..first.blocks()[block].rows() {
+            let mut add = |col: usize, value: T| {
+                sums[col] += value;
+                touched[col / 64] |= 1 << (col % 64);
+            };
+            for part in parts {
+                let at = block * BLOCK_ROWS + row;
+                if let Some(&value) =
+                    part.diagonal().map(|diagonal| &diagonal[at]).filter(|&&value| value > T::ZERO)
+                {
+                    add(at, value);
+                }
+                let stored = &part.blocks()[block];
+                for panel in stored.first_panel()..part.panels() {
+                    let (cols, run) = stored.run(panel, row);
+                    let from = panel * part.panel();
+                    cols.iter().zip(run).for_each(|(&col, &value)| add(from + usize::from(col), value));
+                }
+            }
+            for (word, bits) in touched.iter_mut().enumerate() {
+                while *bits != 0 {
+                    let col = 64 * word + bits.trailing_zeros() as usize;
+                    *bits &= *bits - 1;
+                    indices.push(col as u32);
+                    values.push(std::mem::replace(&mut sums[col], T::ZERO));
+                }
+            }
+            indptr.push(indices.len());
+        }
+        Csr::new(first.cols(), indptr, indices, values)
+    };
+    let blocks = (0..first.blocks().len()).into_par_iter().map_init(scratch, of_block).collect();
+    if halves {
+        Tiles::symmetric(first.rows(), blocks)
+    } else {
+        Tiles::from_blocks(first.rows(), first.cols(), blocks)
+    }
+}
+
 /// The sums of the panels in which a block of a matrix may have entries.
 fn panels_of<'a, T: Real>(
     sums: &'a mut [T],
@@ -70,7 +121,6 @@ fn panels_of<'a, T: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::Csr;
     use crate::linalg::tiles::{random_symmetric, symmetric};
 
     #[test]
@@ -98,5 +148,38 @@ mod tests {
         let (halves, wholes) = (matrices.each_ref().map(symmetric), matrices.each_ref().map(Tiles::from_csr));
         let [ours, expected] = [&halves, &wholes].map(|tiles| squared_norm_of_sum(&tiles.each_ref()));
         assert!((ours / expected - 1.0).abs() < 1e-12);
+    }
+
+    /// Also with rows and matrices without entries, and columns around a word of bits.
+    #[test]
+    fn the_sum_has_the_entries_of_its_parts() {
+        for cols in [1, 63, 64, 65, 600] {
+            let matrices = [(0.3, 1), (0.0, 2), (0.02, 3)]
+                .map(|(density, seed)| Csr::<f64>::random(140, cols, density, seed));
+            let sum = sum_of(&matrices.each_ref().map(Tiles::from_csr).each_ref()).to_csr();
+            assert_same(&sum, &matrices, 140);
+        }
+        let matrices = [(0.3, 1), (0.01, 2)].map(|(density, seed)| random_symmetric(600, density, seed));
+        let sum = sum_of(&matrices.each_ref().map(symmetric).each_ref());
+        assert!(sum.diagonal().is_some());
+        assert_same(&sum.to_csr(), &matrices, 600);
+    }
+
+    fn assert_same(sum: &Csr<f64>, parts: &[Csr<f64>], rows: usize) {
+        assert_eq!(sum.rows(), rows);
+        let mut expected = std::collections::BTreeMap::new();
+        for part in parts {
+            for row in 0..rows {
+                for (&col, &value) in part.row(row).0.iter().zip(part.row(row).1) {
+                    *expected.entry((row, col)).or_insert(0.0) += value;
+                }
+            }
+        }
+        let entries = |row: usize| {
+            let (cols, values) = sum.row(row);
+            cols.iter().zip(values).map(move |(&col, &value)| ((row, col), value)).collect::<Vec<_>>()
+        };
+        let found: Vec<_> = (0..rows).flat_map(entries).collect();
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
     }
 }

@@ -9,7 +9,7 @@ use manyview_data::embedding::Kind;
 use manyview_data::network::{Network, View};
 
 /// The memory of the program itself and of each of its threads (measured).
-const PROCESS: f64 = 5e6;
+const PROCESS: f64 = 9e6;
 const THREAD: f64 = 0.3e6;
 
 /// Growing lists have spare capacity: a third of it, on average.
@@ -21,6 +21,10 @@ const GAPS: f64 = 1.06;
 /// The share of the embedding and the factors that does not fit into the memory that the proximity phase freed, which is
 /// fragmented (measured).
 const NOT_REUSED: f64 = 0.7;
+
+/// The entries of a sum of matrices, as a share of theirs together (measured: 0.16 to 0.44 before the last stage of the default
+/// plan, which earlier stages have thinned out).
+const SUMMED: f64 = 0.45;
 
 /// The peak memory of the process in each phase, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,9 +91,17 @@ impl Memory {
         let rows_together =
             if symmetric { panels.max().unwrap_or(0).min(nodes as usize) } else { BLOCK_ROWS };
         let of_stage = |stage: &Stage| {
-            let factorized = if stage.kind == Kind::Consensus { all } else { largest };
+            let pooled = stage.kind == Kind::Consensus && is_pooled(config, views);
+            let factorized = match stage.kind {
+                Kind::Consensus if pooled => SUMMED * all,
+                Kind::Consensus => all,
+                Kind::Unique | Kind::Joint => largest,
+            };
+            // After other stages, entries that they removed make room for the sum.
+            let summed = if pooled && stage.number == 1 { factorized } else { 0.0 };
             factor_bytes(config, stage, nodes, views, rows_together, workers)
                 + sample_bytes(config, stage, nodes, factorized, symmetric)
+                + tile_bytes(network.nodes().len(), summed as usize, symmetric) as f64
         };
         let factors = plan.stages.iter().map(of_stage).fold(0.0, f64::max);
         let embedding = 4.0 * nodes * plan.dim as f64 + ids;
@@ -132,6 +144,11 @@ fn block_bytes(nodes: f64, entries: f64) -> f64 {
     8.0 * entries / nodes.max(1.0) * nodes.min(BLOCK_ROWS as f64)
 }
 
+/// Whether consensus stages factorize one sum.
+fn is_pooled(config: &Mnmf, views: usize) -> bool {
+    config.consensus == Consensus::Pooled && views > 1
+}
+
 /// U, every V and the numerators, what threads hold of them, and the Gram matrices; the buffer in which U is gathered is
 /// allocated after the numerators are freed.
 fn factor_bytes(
@@ -142,7 +159,7 @@ fn factor_bytes(
     rows_together: usize,
     workers: f64,
 ) -> f64 {
-    let pooled = config.consensus == Consensus::Pooled && views > 1;
+    let pooled = is_pooled(config, views);
     let targets = match stage.kind {
         Kind::Consensus if !pooled => views,
         _ => 1,
@@ -150,8 +167,8 @@ fn factor_bytes(
     let from_views = stage.kind == Kind::Consensus && config.init == Init::Nmf && !pooled;
     let starts = if from_views { targets + 2 } else { 0 };
     let width = Dense::<f32>::zeros(0, stage.columns.len()).stride() as f64;
-    // The norm of a sum is computed with a dense row per thread.
-    let sums = if pooled { workers * 8.0 * nodes } else { 0.0 };
+    // The scales and what is subtracted are computed from both factors side by side.
+    let scaling = if pooled { 4.0 * nodes * width * 8.0 + gram_bytes(nodes, 2.0 * width, 0.0) } else { 0.0 };
     let solver = solver(config, stage);
     // Multiplicative updates are in f64, beside the f32 factors that the stage begins and ends with.
     let (number, updated) = if solver == Solver::Mu { (12.0, 8.0) } else { (4.0, 4.0) };
@@ -161,7 +178,7 @@ fn factor_bytes(
     // Two blocks of rows of products, and three times sixteen rows to update.
     let updating = workers * updated * width * (2 * rows_together + 48) as f64;
     (factors + updating + gram_bytes(nodes, width, targets as f64))
-        .max(sums)
+        .max(scaling)
         .max(singular_bytes(config, nodes, width))
 }
 

@@ -11,7 +11,7 @@ use crate::piece::Piece;
 use crate::residual::SquaredProducts;
 use manyview_base::error::Result;
 use manyview_base::linalg::Dense;
-use manyview_base::linalg::sum::squared_norm_of_sum;
+use manyview_base::linalg::sum::sum_of;
 use manyview_data::embedding::Kind;
 
 /// The settings of scikit-learn's NMF with which the published code initializes.
@@ -55,9 +55,11 @@ impl Run<'_, '_> {
         let mean = active.iter().map(|&view| self.residuals[view].mean()).sum();
         let start = self.start(stage, active, &["the sum of all views"], stage.columns.len(), &[mean])?;
         let parts: Vec<_> = active.iter().map(|&view| &self.residuals[view].tiles).collect();
-        let squared_norm = comm::sum(self.comm, self.pool.run(|| squared_norm_of_sum(&parts)));
-        let objective = Objective::ErrorOfSum { squared_norm };
+        let sum = self.pool.run(|| sum_of(&parts));
+        let squared_norm = comm::sum(self.comm, self.pool.run(|| sum.sums()[1]));
+        let objective = Objective::ErrorOfSum { sum: &sum, squared_norm };
         let mut factors = self.solve(stage, active, objective, start, &self.settings(Kind::Consensus))?;
+        drop(sum);
         let (u, v_t) = (&factors.u, &factors.v_t[0]);
         let squares = SquaredProducts::new(u, v_t, self.rows.clone(), self.pool, self.comm);
         let best_scale =

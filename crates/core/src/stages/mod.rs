@@ -312,7 +312,7 @@ impl Run<'_, '_> {
         &mut self,
         stage: &Stage,
         views: &[usize],
-        objective: Objective,
+        objective: Objective<'_>,
         start: Start<f32>,
         settings: &Settings,
     ) -> Result<Factors<f32>> {
@@ -338,9 +338,7 @@ impl Run<'_, '_> {
             Objective::RelativeErrors => {
                 left.map(|left| Target::new(&left.tiles, left.squared_norm).relative()).collect()
             }
-            Objective::ErrorOfSum { squared_norm } => {
-                vec![Target::sum_of(left.map(|left| &left.tiles).collect(), squared_norm)]
-            }
+            Objective::ErrorOfSum { sum, squared_norm } => vec![Target::new(sum, squared_norm)],
         };
         nmf::factorize_watched(&targets, start, settings, self.pool, self.comm, &mut watch)
     }
@@ -400,13 +398,13 @@ impl Run<'_, '_> {
 
 /// The objective over several views.
 #[derive(Clone, Copy)]
-enum Objective {
+enum Objective<'a> {
     /// Their weighted errors.
     Errors,
     /// Their weighted errors, each relative to the view's squared norm.
     RelativeErrors,
-    /// The error of their sum, which has this squared norm.
-    ErrorOfSum { squared_norm: f64 },
+    /// The error of their sum, which is this matrix with this squared norm.
+    ErrorOfSum { sum: &'a Tiles<f32>, squared_norm: f64 },
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ fn the_bits_of_a_result_never_change() {
     assert_eq!(found, GOLDEN, "default, paper, authors: {found:#018x?}");
 }
 
-const GOLDEN: [u64; 3] = [0xec6f_4486_64ba_884a, 0x4e67_fa90_51a2_4063, 0x99c6_6a60_a5b3_72fd];
+const GOLDEN: [u64; 3] = [0xab48_9d83_73a4_d100, 0x4e67_fa90_51a2_4063, 0x99c6_6a60_a5b3_72fd];
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
