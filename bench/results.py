@@ -1,41 +1,39 @@
-"""Runs `manyview compare` on every labeled network, and combines the tables.
+"""Runs `manyview compare` on every labeled network with several seeds, and combines the scores.
 
-python3 bench/results.py run --data DIR --work WORK                     (resumes an interrupted run)
+python3 bench/results.py run --data DIR --work WORK [--seeds 5] [--methods mnmf,netmf-sum]    (resumes an interrupted run)
 python3 bench/results.py table --work WORK -o docs/results/compare
 
-DIR contains one folder per network, with edge lists and labels.tsv. The embeddings, a few gigabytes, are stored in WORK. Uses
-only the command line program and Python's standard library. Scores do not depend on the machine; times do.
+DIR contains one folder per network, with edge lists and labels.tsv. A seed decides on the vectors, the split and k-means; all
+methods have the same. The embeddings, a few gigabytes, are stored in WORK. `table` writes scores.tsv, a line per network,
+seed and method, and tables.md. Uses only the command line program and Python's standard library. Scores do not depend on the
+machine; times do.
 """
 
 import argparse
+import csv
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
 
 BINARY = Path(__file__).resolve().parent.parent / "target" / "release" / "manyview"
-USUAL = ["--repeats", "3", "--no-pictures"]
-# Selecting C takes minutes per embedding for many classes or 11,000 nodes. The digits are part of the repository, so that
-# everybody can repeat the ablations and sweeps.
-OTHER = {
-    "aminer_authors": ["--c", "1"],
-    "human_ppi_kegg": ["--c", "1"],
-    "worm_ppi": ["--c", "1"],
-    "mfeat": ["--ablations", "--sweep", "dim,gamma,stages,consensus-stages"],
-}
-# Without ablations and sweeps, which exist for single networks only.
+OPTIONS = ["--repeats", "1", "--train", "0.3,0.7", "--c", "1,auto", "--no-pictures"]
+# Without ablations and sweeps.
 SECTIONS = ("single view", "heterogeneous", "multi-view", "plain", "ours")
-# The combined tables: title, start of the title of the table of one network, and start of the names of its columns.
-SHOWN = (
-    ("Micro-F1, mean over the training fractions 0.3, 0.5 and 0.7, C = 1", "Classification, C = 1", "micro-F1"),
-    ("Micro-F1, same fractions, C selected by cross-validation on the training nodes", "Classification, C chosen", "micro-F1"),
-    ("Macro-F1, same fractions, C = 1", "Classification, C = 1", "macro-F1"),
-    ("NMI of k-means", "Clustering", "NMI"),
-    ("AMI of k-means", "Clustering", "AMI"),
-)
+# A name, the start of the title of a table of one network, and the column.
+SCORES = {
+    "f1_30": ("Micro-F1, training share 0.3, C = 1", "Classification, C = 1", "micro-F1 0.3"),
+    "f1_70": ("Micro-F1, training share 0.7, C = 1", "Classification, C = 1", "micro-F1 0.7"),
+    "f1_30_auto": ("Micro-F1, training share 0.3, C selected on the training nodes", "Classification, C chosen", "micro-F1 0.3"),
+    "f1_70_auto": ("Micro-F1, training share 0.7, C selected on the training nodes", "Classification, C chosen", "micro-F1 0.7"),
+    "nmi": ("NMI of k-means", "Clustering", "NMI"),
+}
+# Scores that look the same have the same rank.
+EQUAL = 0.05
+# What counts as behind the best.
+BEHIND = 0.5
 
 
 def run(arguments):
@@ -45,81 +43,102 @@ def run(arguments):
         data.symlink_to(arguments.data.resolve(), target_is_directory=True)
     found = sorted(path.parent.name for path in data.glob("*/labels.tsv"))
     failed = []
-    for name in arguments.only or found:
-        # Relative paths, because the tables contain the command.
-        words = [BINARY, "compare", f"data/{name}", "--labels", f"data/{name}/labels.tsv", "-o", name, *USUAL, *OTHER.get(name, [])]
-        with open(arguments.work / f"{name}.log", "w") as log:
-            code = subprocess.run(words, cwd=arguments.work, stdout=log, stderr=log).returncode
-        print(name, f"exit {code}", file=sys.stderr)
-        failed += [name] if code else []
+    for seed in range(arguments.seeds):
+        for name in arguments.only or found:
+            words = [BINARY, "compare", f"data/{name}", "--labels", f"data/{name}/labels.tsv", "-o", f"{name}/{seed}", "--seed", str(seed), *OPTIONS]
+            words += ["--methods", arguments.methods] if arguments.methods else []
+            with open(arguments.work / f"{name}-{seed}.log", "w") as log:
+                code = subprocess.run(words, cwd=arguments.work, stdout=log, stderr=log).returncode
+            print(name, f"seed {seed}, exit {code}", file=sys.stderr)
+            failed += [f"{name} {seed}"] if code else []
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}; see the logs in {arguments.work}")
 
 
-def lines_of(found, title, column):
-    """The rows of a network's table: for each name the mean over the columns that start with `column`, and whether it is an oracle."""
-    for table in found["tables"]:
-        if table["title"].startswith(title):
-            wanted = [at for at, name in enumerate(table["columns"]) if name.startswith(column)]
-            scores = {}
+def rows_of(path):
+    """The scores of each method in one comparison, and its seconds. Rows that were selected on test nodes are left out."""
+    found = json.loads(path.read_text())
+    rows = {}
+    for name, (_, title, column) in SCORES.items():
+        for table in found["tables"]:
+            # With several labels per node there is a second table, with the number of labels known.
+            if not table["title"].startswith(title) or "number" in table["title"]:
+                continue
+            at = table["columns"].index(column)
             for line in table["lines"]:
-                cells = [line["cells"][at] for at in wanted if line["cells"]]
-                if cells and None not in cells:
-                    scores[line["name"]] = (mean(cell["mean"] for cell in cells) * 100, line["oracle"])
-            return scores
-    return {}
+                usual = line["section"] in SECTIONS and not line["oracle"]
+                if usual and line["cells"] and line["cells"][at]:
+                    rows.setdefault(line["name"], {})[name] = 100 * line["cells"][at]["mean"]
+    for method in found["methods"]:
+        for name in rows:
+            if name.split(",")[0] == method["name"].split(",")[0]:
+                rows[name]["seconds"] = sum(one["seconds"] for one in method["candidates"])
+    return rows
 
 
-def one_name(name):
-    return name.replace(", best path", ", best view").replace(", chosen path", ", chosen view")
+def collect(work):
+    """All rows: network, seed, method, and its scores."""
+    for path in sorted(work.glob("*/*/compare.json")):
+        for method, scores in rows_of(path).items():
+            yield {"network": path.parent.parent.name, "seed": path.parent.name, "method": method} | scores
 
 
-def side_by_side(networks, title, column, usual):
-    tables = {name: {one_name(line): cell for line, cell in lines_of(found, title, column).items()} for name, found in networks.items()}
-    tables = {name: {line: cell for line, cell in table.items() if line in usual} for name, table in tables.items() if table}
-    fair = {name: {line: cell for line, (cell, oracle) in table.items() if not oracle} for name, table in tables.items()}
-    ranks = {name: {line: 1 + sum(other > cell + 0.05 for other in table.values()) for line, cell in table.items()} for name, table in fair.items()}
-    yield "| | " + " | ".join(tables) + " | mean rank |"
-    yield "|---" + "|---:" * (len(tables) + 1) + "|"
-    for line in usual:
-        words = []
-        for name, table in tables.items():
-            cell, oracle = table.get(line, (None, False))
-            best = not oracle and cell is not None and ranks[name][line] == 1
-            words.append("" if cell is None else f"**{cell:.1f}**" if best else f"{cell:.1f}")
-        places = [ranks[name][line] for name in tables if line in ranks[name]]
-        place = f"{mean(places):.1f}" if places and any(words) else ""
-        starred = any(table.get(line, (0, False))[1] for table in tables.values())
-        if any(words):
-            yield f"| {line}{' *' if starred else ''} | " + " | ".join(words) + f" | {place} |"
+def cells_of(rows, score):
+    """For each network and method the scores of all seeds."""
+    cells = {}
+    for row in rows:
+        if row.get(score) not in (None, ""):
+            cells.setdefault(row["network"], {}).setdefault(row["method"], []).append(float(row[score]))
+    return cells
 
 
-def seconds(networks):
-    """Run time of each method: the sum over its views or paths; one fit for MVE."""
-    methods = [method for found in networks.values() for method in found["methods"] if method["section"] in SECTIONS]
-    methods = list(dict.fromkeys(method["name"] for method in methods))
-    yield "| | " + " | ".join(networks) + " |"
-    yield "|---" + "|---:" * len(networks) + "|"
-    for name in methods:
-        words = []
-        for found in networks.values():
-            candidates = [one for method in found["methods"] if method["name"] == name for one in method["candidates"]]
-            whole = sum(one["seconds"] for one in candidates)
-            words.append("" if not candidates else f"{whole:.1f}")
-        yield f"| {name} | " + " | ".join(words) + " |"
+def side_by_side(rows, score):
+    cells = cells_of(rows, score)
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    means = {network: {method: mean(values) for method, values in found.items()} for network, found in cells.items()}
+    ranks = {network: {method: 1 + sum(other > value + EQUAL for other in found.values()) for method, value in found.items()} for network, found in means.items()}
+    yield "| | " + " | ".join(means) + " | mean rank | behind by more than 0.5 |"
+    yield "|---" + "|---:" * (len(means) + 2) + "|"
+    place = {method: mean(ranks[network][method] for network in means if method in means[network]) for method in methods if any(method in found for found in means.values())}
+    for method in sorted(place, key=place.get):
+        words, behind = [], 0
+        for network, found in means.items():
+            if method not in found:
+                words.append("")
+                continue
+            values = cells[network][method]
+            text = f"{found[method]:.1f}"
+            text = f"**{text}**" if ranks[network][method] == 1 else text
+            words.append(text + (f" ± {stdev(values):.1f}" if len(values) > 1 else ""))
+            behind += found[method] < max(found.values()) - BEHIND
+        yield f"| {method} | " + " | ".join(words) + f" | {place[method]:.2f} | {behind} |"
+
+
+def seconds(rows):
+    """The median time of a fit; for methods of one view the sum over the views."""
+    cells = cells_of(rows, "seconds")
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    yield "| | " + " | ".join(cells) + " |"
+    yield "|---" + "|---:" * len(cells) + "|"
+    for method in methods:
+        known = [sorted(found.get(method, [])) for found in cells.values()]
+        yield f"| {method} | " + " | ".join(f"{values[len(values) // 2]:.1f}" if values else "" for values in known) + " |"
 
 
 def table(arguments):
-    networks = {path.parent.name: json.loads(path.read_text()) for path in sorted(arguments.work.glob("*/compare.json"))}
+    rows = list(collect(arguments.work))
     arguments.output.mkdir(parents=True, exist_ok=True)
-    for name in networks:
-        shutil.copy(arguments.work / name / "compare.md", arguments.output / f"{name}.md")
-    lines = [line for found in networks.values() for line in found["tables"][0]["lines"] if line["section"] in SECTIONS]
-    usual = list(dict.fromkeys(one_name(line["name"]) for line in lines))
-    parts = ["# All methods on all networks", ""]
-    for title, beginning, column in SHOWN:
-        parts += [f"## {title}", "", *side_by_side(networks, beginning, column, usual), ""]
-    parts += ["## Seconds", "", *seconds(networks), ""]
+    with (arguments.output / "scores.tsv").open("w") as lines:
+        fields = ["network", "seed", "method", *SCORES, "seconds"]
+        writer = csv.DictWriter(lines, fields, delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({name: f"{value:.2f}" if isinstance(value, float) else value for name, value in row.items()})
+    seeds = sorted({row["seed"] for row in rows}, key=int)
+    parts = ["# All methods on all networks", "", f"Seeds {seeds[0]} to {seeds[-1]}; mean ± standard deviation, percent. [compare.md](../compare.md) says how this was made.", ""]
+    for score, (title, _, _) in SCORES.items():
+        parts += [f"## {title}", "", *side_by_side(rows, score), ""]
+    parts += ["## Seconds", "", *seconds(rows), ""]
     (arguments.output / "tables.md").write_text("\n".join(parts))
 
 
@@ -129,6 +148,8 @@ if __name__ == "__main__":
     runner = tasks.add_parser("run")
     runner.add_argument("--data", type=Path, default=os.environ.get("MANYVIEW_DATA"))
     runner.add_argument("--work", type=Path, required=True)
+    runner.add_argument("--seeds", type=int, default=5)
+    runner.add_argument("--methods", help="comma-separated (default: all)")
     runner.add_argument("--only", nargs="*", metavar="NAME", help="networks (default: all)")
     tabler = tasks.add_parser("table")
     tabler.add_argument("--work", type=Path, required=True)
