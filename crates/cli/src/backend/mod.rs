@@ -19,8 +19,12 @@ use manyview::comm::Comm;
 pub(crate) use chosen::Ranks;
 
 /// How long other ranks wait before they print an error. Most errors occur on all ranks; rank 0 then prints the message
-/// and ends the job.
-const RANK_0_FIRST: Duration = Duration::from_millis(1000);
+/// and ends the job, which takes its launcher a second or two on a busy machine.
+const RANK_0_FIRST: Duration = Duration::from_secs(3);
+
+/// The same before MPI is started. Errors are then those of the command line, which is the same on all ranks unless the job
+/// was put together from several programs, so there is no harm in waiting longer.
+const RANK_0_FIRST_BEFORE_MPI: Duration = Duration::from_secs(15);
 
 /// Runs a command on all ranks; an error on one rank ends the job.
 pub(crate) fn on_all_ranks(command: impl FnOnce(&Ranks) -> Result<()>) -> ExitCode {
@@ -34,7 +38,7 @@ pub(crate) fn on_all_ranks(command: impl FnOnce(&Ranks) -> Result<()>) -> ExitCo
             let place = match ranks.rank() {
                 0 => String::new(),
                 rank => {
-                    after_rank_0(rank);
+                    after_rank_0(rank, RANK_0_FIRST);
                     format!(" on rank {rank}")
                 }
             };
@@ -76,13 +80,13 @@ pub(crate) fn wait_unless_first() {
     if let Some(Launched { rank, .. }) = launched()
         && rank > 0
     {
-        after_rank_0(rank);
+        after_rank_0(rank, RANK_0_FIRST_BEFORE_MPI);
     }
 }
 
-fn after_rank_0(rank: usize) {
+fn after_rank_0(rank: usize, wait: Duration) {
     // Ranks wait for different times, so that one of them ends the job before the next prints.
-    std::thread::sleep(RANK_0_FIRST + Duration::from_millis(50) * rank.min(20) as u32);
+    std::thread::sleep(wait + wait / 20 * rank.min(20) as u32);
 }
 
 /// The number of processes and the rank of this one, as set by a launcher in the environment.
