@@ -7,6 +7,7 @@
 
 mod matrix;
 mod skipgram;
+mod sparse;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,6 @@ use manyview::linalg::{Csr, Dense, Tiles};
 use manyview::nmf::{self, Start, Target};
 use manyview::nmf::{Solver, StopRule};
 use manyview::parallel::Pool;
-use manyview::proximity::Isolated;
 use manyview::{Network, proximity};
 use manyview_base::linalg::svd;
 use manyview_core::residual;
@@ -44,6 +44,8 @@ enum Command {
     Proximity(ProximityArgs),
     /// The leading singular values and vectors of a matrix
     Svd(SvdArgs),
+    /// The passes over a large and sparse random matrix
+    Sparse(sparse::SparseArgs),
     /// Walks and vectors of a network's first view, as computed by `deepwalk`
     SkipGram(skipgram::SkipGramArgs),
 }
@@ -128,6 +130,7 @@ fn main() -> Result<()> {
         Command::Stages(args) => run_stages(&args),
         Command::Proximity(args) => run_proximity(&args),
         Command::Svd(args) => run_svd(&args),
+        Command::Sparse(args) => sparse::run(&args),
         Command::SkipGram(args) => skipgram::run(&args),
     }
 }
@@ -276,12 +279,16 @@ fn run_stages(args: &StagesArgs) -> Result<()> {
 fn run_proximity(args: &ProximityArgs) -> Result<()> {
     let network = Network::open(&args.network)?;
     let view = network.views().first().context("the network has no views")?;
-    let settings =
-        proximity::Settings { window: args.window, negative: args.negative, isolated: Isolated::Zero };
+    let settings = proximity::Settings { window: args.window, negative: args.negative, ..Default::default() };
     let pool = Pool::new(Some(args.common.threads))?;
     for _ in 0..args.common.repeats {
         let (matrix, took) = seconds(|| {
-            proximity::proximity_watched::<f32>(view, settings, &pool, &mut |_| ControlFlow::Continue(()))
+            proximity::proximity_watched::<f32>(
+                view,
+                proximity::Proximity::exact(settings),
+                &pool,
+                &mut |_| ControlFlow::Continue(()),
+            )
         });
         let matrix = matrix?;
         println!(

@@ -64,6 +64,19 @@ impl Pool {
         self.pool.install(f)
     }
 
+    /// Runs `work` on the pool and `here` on the calling thread at the same time, and returns what both return.
+    ///
+    /// # Panics
+    /// When one of them does, after the other has ended.
+    pub fn beside<A: Send, B>(&self, work: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
+        let mut done = None;
+        let other = self.pool.in_place_scope(|scope| {
+            scope.spawn(|_| done = Some(work()));
+            here()
+        });
+        (done.expect("the scope waits for the work, and passes on its panic"), other)
+    }
+
     /// Calls `task` for every index below `count`. Each thread creates its scratch once.
     ///
     /// Meanwhile the calling thread passes the number of finished tasks to `watch`. When `watch` breaks, the flag
@@ -150,6 +163,17 @@ mod tests {
         let squares = pool
             .map_watched(100, || (), |(), index, _| Some(index * index), &mut |_| ControlFlow::Continue(()));
         assert_eq!(squares, Some((0..100).map(|index| index * index).collect()));
+    }
+
+    #[test]
+    fn two_kinds_of_work_run_side_by_side() {
+        let pool = Pool::new(Some(1)).unwrap();
+        let caller = std::thread::current().id();
+        let (there, here) = pool.beside(|| std::thread::current().id(), || std::thread::current().id());
+        assert!(here == caller && there != caller);
+        assert!(panics(|| pool.beside(|| panic!("work"), || 1)));
+        assert!(panics(|| pool.beside(|| 1, || panic!("here"))));
+        assert_eq!(pool.beside(|| 1, || 2), (1, 2), "the pool still works");
     }
 
     #[test]

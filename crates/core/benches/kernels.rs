@@ -16,7 +16,6 @@ use manyview_core::nmf::update::{Rule, update_rows};
 use manyview_core::nmf::{self, Start, Target};
 use manyview_core::nmf::{Solver, StopRule};
 use manyview_core::proximity;
-use manyview_core::proximity::Isolated;
 use manyview_core::residual;
 use manyview_data::NetworkBuilder;
 use manyview_data::generate::Planted;
@@ -24,8 +23,9 @@ use manyview_data::network::{Duplicates, Network, View};
 
 /// Compiled widths, odd ones, and one that takes two windows.
 const WIDTHS: [usize; 8] = [4, 8, 12, 16, 20, 28, 32, 64];
-const PROXIMITY: proximity::Settings =
-    proximity::Settings { window: 5, negative: 1.0, isolated: Isolated::Zero };
+fn settings() -> proximity::Settings {
+    proximity::Settings { window: 5, negative: 1.0, ..Default::default() }
+}
 
 fn network() -> Network {
     let planted = Planted {
@@ -46,7 +46,10 @@ fn network() -> Network {
 }
 
 fn near(view: &View, pool: &Pool) -> Csr<f32> {
-    proximity::proximity_watched(view, PROXIMITY, pool, &mut |_| ControlFlow::Continue(())).unwrap()
+    proximity::proximity_watched(view, proximity::Proximity::exact(settings()), pool, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap()
 }
 
 /// Numbers in (0, 1) that look random and are the same on every call.
@@ -59,9 +62,10 @@ fn factor(rows: usize, width: usize, salt: u64) -> Dense<f32> {
 
 /// Adds `R Vᵀ` to `out`.
 fn products<T: Real>(matrix: &Tiles<T>, v_t: &Dense<T>, out: &mut Dense<T>) {
-    let len = BLOCK_ROWS * out.stride();
-    for (block, out) in matrix.blocks().iter().zip(out.padded_mut().chunks_mut(len)) {
-        kernels::add_products(block, matrix.panel(), v_t, out);
+    let together = matrix.blocks_together();
+    let len = together * BLOCK_ROWS * out.stride();
+    for (blocks, out) in matrix.blocks().chunks(together).zip(out.padded_mut().chunks_mut(len)) {
+        kernels::add_products(blocks, matrix.panel(), v_t, out);
     }
 }
 

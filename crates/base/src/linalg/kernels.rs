@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use super::tiles::Block;
+use super::tiles::{BLOCK_ROWS, Block};
 use super::{Dense, Real, Tiles};
 
 /// The environment variable that disables wide vectors when it is set to 1. Slower, with the same result.
@@ -58,21 +58,56 @@ macro_rules! for_each_window {
 
 pub(super) use for_each_window;
 
-/// Adds `R Vᵀ` for the rows of one block to `out` (block rows x stride). `v_t` is V transposed: one row per column of
-/// R. The matrix may be of a narrower type than the factors.
-pub fn add_products<M: Real, T: Real>(block: &Block<M>, panel: usize, v_t: &Dense<T>, out: &mut [T]) {
+/// Adds `R Vᵀ` for the rows of some consecutive blocks to `out` (rows x stride). `v_t` is V transposed: one row per column
+/// of R. The matrix may be of a narrower type than the factors.
+pub fn add_products<M: Real, T: Real>(blocks: &[Block<M>], panel: usize, v_t: &Dense<T>, out: &mut [T]) {
     let stride = v_t.stride();
     for_each_window!(stride, |offset, WIDTH| vectorized(
         #[inline(always)]
         || {
             // A constant stride, which is the usual case, lets the compiler fold the address arithmetic.
             if stride == WIDTH {
-                products_window::<M, T, WIDTH>(block, panel, v_t.padded(), WIDTH, 0, out);
+                products_of_blocks::<M, T, WIDTH>(blocks, panel, v_t.padded(), WIDTH, 0, out);
             } else {
-                products_window::<M, T, WIDTH>(block, panel, v_t.padded(), stride, offset, out);
+                products_of_blocks::<M, T, WIDTH>(blocks, panel, v_t.padded(), stride, offset, out);
             }
         }
     ));
+}
+
+#[inline(always)]
+fn products_of_blocks<M: Real, T: Real, const WIDTH: usize>(
+    blocks: &[Block<M>],
+    panel: usize,
+    v_t: &[T],
+    stride: usize,
+    offset: usize,
+    out: &mut [T],
+) {
+    if !blocks.first().is_some_and(Block::in_pairs) {
+        for (block, out) in blocks.iter().zip(out.chunks_mut(BLOCK_ROWS * stride)) {
+            products_window::<M, T, WIDTH>(block, panel, v_t, stride, offset, out);
+        }
+        return;
+    }
+    // Panel by panel, so that this part of V stays in the cache. The order of additions to a row is the same.
+    for (index, v_panel) in v_t.chunks(panel * stride).enumerate() {
+        for (block, out) in blocks.iter().zip(out.chunks_mut(BLOCK_ROWS * stride)) {
+            let (rows, cols, values) = block.pairs(index);
+            let entries = rows.iter().zip(cols).zip(values);
+            if stride == WIDTH {
+                let (sums, v_rows) = (out.as_chunks_mut::<WIDTH>().0, v_panel.as_chunks::<WIDTH>().0);
+                for ((&row, &col), &value) in entries {
+                    add_multiple(&mut sums[usize::from(row)], converted(value), &v_rows[usize::from(col)]);
+                }
+            } else {
+                for ((&row, &col), &value) in entries {
+                    let sum = window_mut::<T, WIDTH>(out, u16::from(row), stride, offset);
+                    add_multiple(sum, converted(value), window::<T, WIDTH>(v_panel, col, stride, offset));
+                }
+            }
+        }
+    }
 }
 
 #[inline(always)]
@@ -189,6 +224,24 @@ fn transposed_window<M: Real, T: Real, const WIDTH: usize>(
     offset: usize,
     out: &mut [T],
 ) {
+    if tiles.blocks().first().is_some_and(Block::in_pairs) {
+        for (block, u) in tiles.blocks_of_panel(index).iter().zip(u.chunks(BLOCK_ROWS * stride)) {
+            let (rows, cols, values) = block.pairs(index);
+            let entries = rows.iter().zip(cols).zip(values);
+            if stride == WIDTH {
+                let (sums, u_rows) = (out.as_chunks_mut::<WIDTH>().0, u.as_chunks::<WIDTH>().0);
+                for ((&row, &col), &value) in entries {
+                    add_multiple(&mut sums[usize::from(col)], converted(value), &u_rows[usize::from(row)]);
+                }
+            } else {
+                for ((&row, &col), &value) in entries {
+                    let u_row = window::<T, WIDTH>(u, u16::from(row), stride, offset);
+                    add_multiple(window_mut::<T, WIDTH>(out, col, stride, offset), converted(value), u_row);
+                }
+            }
+        }
+        return;
+    }
     let mut u_rows = u.chunks_exact(stride);
     for block in tiles.blocks_of_panel(index) {
         for row in 0..block.rows() {
@@ -223,11 +276,11 @@ macro_rules! with_stride {
     };
 }
 
-/// Replaces R by `max(R - scale * U V, 0)` in one block and removes the zeros.
+/// Replaces R by `max(R - scale * U V, 0)` in some consecutive blocks and removes the zeros.
 ///
-/// `u_rows` are the rows of U that belong to the block, with padding.
+/// `u_rows` are the rows of U that belong to the blocks, with padding.
 pub fn subtract_and_clip<T: Real>(
-    block: &mut Block<T>,
+    blocks: &mut [Block<T>],
     panel: usize,
     u_rows: &[T],
     v_t: &Dense<T>,
@@ -235,7 +288,15 @@ pub fn subtract_and_clip<T: Real>(
 ) {
     with_stride!(v_t.stride(), |STRIDE| vectorized(
         #[inline(always)]
-        || subtract_rows::<T, STRIDE>(block, panel, u_rows, v_t, scale)
+        || {
+            if blocks.first().is_some_and(Block::in_pairs) {
+                subtract_pairs::<T, STRIDE>(blocks, panel, u_rows, v_t, scale);
+                return;
+            }
+            for (block, u_rows) in blocks.iter_mut().zip(u_rows.chunks(BLOCK_ROWS * v_t.stride())) {
+                subtract_rows::<T, STRIDE>(block, panel, u_rows, v_t, scale);
+            }
+        }
     ));
 }
 
@@ -255,13 +316,51 @@ fn subtract_rows<T: Real, const STRIDE: usize>(
             let u_row = &u_rows[row * stride..][..stride];
             let v_panel = &v_t.padded()[index * panel * stride..];
             for (cols, values) in cols.chunks(DOTS).zip(values.chunks_mut(DOTS)) {
-                let fitted = dots(u_row, v_panel, stride, cols);
+                let fitted = dots(
+                    #[inline(always)]
+                    |_| u_row,
+                    v_panel,
+                    stride,
+                    cols,
+                );
                 for (value, &fitted) in values.iter_mut().zip(&fitted) {
                     *value = *value - scale * fitted;
                 }
             }
         },
     );
+}
+
+/// Panel by panel, like the products; then what is zero is removed.
+#[inline(always)]
+fn subtract_pairs<T: Real, const STRIDE: usize>(
+    blocks: &mut [Block<T>],
+    panel: usize,
+    u_rows: &[T],
+    v_t: &Dense<T>,
+    scale: T,
+) {
+    let stride = if STRIDE > 0 { STRIDE } else { v_t.stride() };
+    for (index, v_panel) in v_t.padded().chunks(panel * stride).enumerate() {
+        for (block, u_rows) in blocks.iter_mut().zip(u_rows.chunks(BLOCK_ROWS * stride)) {
+            let (rows, cols, values) = block.pairs_mut(index);
+            let rows_and_cols = rows.chunks(DOTS).zip(cols.chunks(DOTS));
+            for ((rows, cols), values) in rows_and_cols.zip(values.chunks_mut(DOTS)) {
+                let fitted = dots(
+                    #[inline(always)]
+                    |at| &u_rows[usize::from(rows[at]) * stride..][..stride],
+                    v_panel,
+                    stride,
+                    cols,
+                );
+                for (value, &fitted) in values.iter_mut().zip(&fitted) {
+                    *value = *value - scale * fitted;
+                }
+            }
+        }
+    }
+    let panels = v_t.rows().div_ceil(panel);
+    blocks.iter_mut().for_each(|block| block.retain(panels, |_, _, _, _| ()));
 }
 
 /// Returns `<R, U V>` and `<U V, U V>` over the entries of R in one block.
@@ -282,17 +381,27 @@ fn fit_of_rows<T: Real, const STRIDE: usize>(
     let stride = if STRIDE > 0 { STRIDE } else { v_t.stride() };
     let (mut cross, mut square) = (0.0, 0.0);
     for (index, v_panel) in v_t.padded().chunks(panel * stride).enumerate().skip(block.first_panel()) {
-        for row in 0..block.rows() {
-            let u_row = &u_rows[row * stride..][..stride];
-            let (cols, values) = block.run(index, row);
-            for (cols, values) in cols.chunks(DOTS).zip(values.chunks(DOTS)) {
-                for (value, fitted) in values.iter().zip(dots(u_row, v_panel, stride, cols)) {
-                    let fitted = fitted.to_f64();
-                    cross += value.to_f64() * fitted;
-                    square += fitted * fitted;
+        block.for_each_run(
+            index,
+            #[inline(always)]
+            |row, cols, values| {
+                let u_row = &u_rows[row * stride..][..stride];
+                for (cols, values) in cols.chunks(DOTS).zip(values.chunks(DOTS)) {
+                    let fitted = dots(
+                        #[inline(always)]
+                        |_| u_row,
+                        v_panel,
+                        stride,
+                        cols,
+                    );
+                    for (value, fitted) in values.iter().zip(fitted) {
+                        let fitted = fitted.to_f64();
+                        cross += value.to_f64() * fitted;
+                        square += fitted * fitted;
+                    }
                 }
-            }
-        }
+            },
+        );
     }
     (cross, square)
 }
@@ -300,9 +409,14 @@ fn fit_of_rows<T: Real, const STRIDE: usize>(
 /// The number of inner products that are computed together.
 const DOTS: usize = 16;
 
-/// Returns the inner products of a row of U with some rows of V.
+/// Returns the inner products of a row of U for each of some rows of V with that row.
 #[inline(always)]
-fn dots<T: Real>(u_row: &[T], v_panel: &[T], stride: usize, cols: &[u16]) -> [T; DOTS] {
+fn dots<'a, T: Real>(
+    u_row: impl Fn(usize) -> &'a [T],
+    v_panel: &[T],
+    stride: usize,
+    cols: &[u16],
+) -> [T; DOTS] {
     // The sums across a vector are dear, so only long rows fill the widest ones.
     if stride.is_multiple_of(16) && stride > 64 {
         dots_in_lanes::<T, 16>(u_row, v_panel, stride, cols)
@@ -313,8 +427,8 @@ fn dots<T: Real>(u_row: &[T], v_panel: &[T], stride: usize, cols: &[u16]) -> [T;
 
 /// The same with this many partial sums for each product, a power of two.
 #[inline(always)]
-fn dots_in_lanes<T: Real, const LANES: usize>(
-    u_row: &[T],
+fn dots_in_lanes<'a, T: Real, const LANES: usize>(
+    u_row: impl Fn(usize) -> &'a [T],
     v_panel: &[T],
     stride: usize,
     cols: &[u16],
@@ -322,10 +436,10 @@ fn dots_in_lanes<T: Real, const LANES: usize>(
     // Partial sums are stored in memory: if they were summed immediately, the compiler would process one number at a
     // time throughout.
     let mut parts = [[T::ZERO; LANES]; DOTS];
-    for (parts, &col) in parts.iter_mut().zip(cols) {
+    for (at, (parts, &col)) in parts.iter_mut().zip(cols).enumerate() {
         let v_row = &v_panel[usize::from(col) * stride..][..stride];
         let mut sums = [T::ZERO; LANES];
-        for (x, y) in u_row.as_chunks::<LANES>().0.iter().zip(v_row.as_chunks::<LANES>().0) {
+        for (x, y) in u_row(at).as_chunks::<LANES>().0.iter().zip(v_row.as_chunks::<LANES>().0) {
             let (mut new, x, y) = (sums, *x, *y);
             for lane in 0..LANES {
                 new[lane] += x[lane] * y[lane];
@@ -352,7 +466,7 @@ fn dots_in_lanes<T: Real, const LANES: usize>(
 mod tests {
     use super::*;
     use crate::linalg::Csr;
-    use crate::linalg::tiles::BLOCK_ROWS;
+    use crate::linalg::tiles::in_pairs;
 
     fn factor(rows: usize, width: usize, salt: usize) -> Dense<f64> {
         Dense::from_fn(rows, width, |row, col| ((row * 31 + col * 17 + salt) % 97) as f64 / 97.0)
@@ -370,9 +484,10 @@ mod tests {
     fn for_all(check: impl Fn(&Csr<f64>, &Tiles<f64>, &Dense<f64>, &Dense<f64>)) {
         for (rows, cols, density) in SHAPES {
             let matrix = Csr::<f64>::random(rows, cols, density, 11);
-            let tiles = Tiles::from_csr(&matrix);
-            for width in WIDTHS {
-                check(&matrix, &tiles, &factor(rows, width, 1), &factor(cols, width, 5));
+            for tiles in [Tiles::from_csr(&matrix), in_pairs(&matrix, 64)] {
+                for width in WIDTHS {
+                    check(&matrix, &tiles, &factor(rows, width, 1), &factor(cols, width, 5));
+                }
             }
         }
     }
@@ -386,8 +501,10 @@ mod tests {
         for_all(|matrix, tiles, _, v_t| {
             let mut out = Dense::<f64>::zeros(matrix.rows(), v_t.width());
             let stride = out.stride();
-            for (block, out) in tiles.blocks().iter().zip(out.padded_mut().chunks_mut(BLOCK_ROWS * stride)) {
-                add_products(block, tiles.panel(), v_t, out);
+            let together = tiles.blocks_together();
+            let outs = out.padded_mut().chunks_mut(together * BLOCK_ROWS * stride);
+            for (blocks, out) in tiles.blocks().chunks(together).zip(outs) {
+                add_products(blocks, tiles.panel(), v_t, out);
             }
             for row in 0..matrix.rows() {
                 let (cols, values) = matrix.row(row);
@@ -423,10 +540,10 @@ mod tests {
         for_all(|matrix, tiles, u, v_t| {
             let mut residual = tiles.clone();
             let (panel, stride) = (tiles.panel(), u.stride());
-            for (block, u_rows) in
-                residual.blocks_mut().iter_mut().zip(u.padded().chunks(BLOCK_ROWS * stride))
-            {
-                subtract_and_clip(block, panel, u_rows, v_t, 0.1);
+            let together = tiles.blocks_together();
+            let u_rows = u.padded().chunks(together * BLOCK_ROWS * stride);
+            for (blocks, u_rows) in residual.blocks_mut().chunks_mut(together).zip(u_rows) {
+                subtract_and_clip(blocks, panel, u_rows, v_t, 0.1);
             }
             let mut left = Vec::new();
             for row in 0..matrix.rows() {

@@ -43,9 +43,8 @@ pub fn rows_together<M: Real>(parts: &[&Tiles<M>]) -> usize {
 pub fn add_rows<M: Real, T: Real>(part: &Tiles<M>, first: usize, x: &Dense<T>, out: &mut [T]) {
     let stride = x.stride();
     let blocks = &part.blocks()[first / BLOCK_ROWS..];
-    for (block, out) in blocks.iter().zip(out.chunks_mut(BLOCK_ROWS * stride)) {
-        add_products(block, part.panel(), x, out);
-    }
+    let count = out.len().div_ceil(BLOCK_ROWS * stride).min(blocks.len());
+    add_products(&blocks[..count], part.panel(), x, out);
     let Some(diagonal) = part.diagonal() else { return };
     for (index, out) in out.chunks_mut(part.panel() * stride).enumerate() {
         add_transposed_products(part, first / part.panel() + index, x, out);
@@ -65,7 +64,12 @@ pub fn transposed_times<M: Real, T: Real>(
     product: &mut Dense<T>,
     going: &(dyn Fn() -> bool + Sync),
 ) {
-    let columns = parts.iter().map(|part| part.panel()).max().unwrap_or(1);
+    // The columns of a symmetric matrix are its rows.
+    let together = |part: &Tiles<M>| match part.diagonal() {
+        Some(_) => part.rows_together(),
+        None => part.panel(),
+    };
+    let columns = parts.iter().map(|part| together(part)).max().unwrap_or(1);
     in_slices(x, product, |x, product| {
         let stride = product.stride();
         product.padded_mut().par_chunks_mut(columns * stride).enumerate().for_each(|(task, out)| {
@@ -105,7 +109,7 @@ fn in_slices<T: Real>(x: &Dense<T>, product: &mut Dense<T>, multiply: impl Fn(&D
 mod tests {
     use super::*;
     use crate::linalg::Csr;
-    use crate::linalg::tiles::{random_symmetric, symmetric};
+    use crate::linalg::tiles::{in_pairs, random_symmetric, symmetric, symmetric_in_pairs};
 
     #[test]
     fn half_of_a_symmetric_matrix_gives_the_products_of_the_whole() {
@@ -124,6 +128,45 @@ mod tests {
                         "{nodes} {width}"
                     );
                 }
+            }
+        }
+    }
+
+    /// Against runs, and on any number of threads the same bits; also with a part in runs and one in pairs, and with panels of
+    /// different widths.
+    #[test]
+    fn products_with_pairs_are_those_with_runs() {
+        let x = |rows: usize, width: usize| {
+            Dense::from_fn(rows, width, |row, col| ((row * 7 + col * 3) % 11) as f64 - 4.5)
+        };
+        for (nodes, density) in [(1, 1.0), (300, 0.2), (900, 0.004), (2100, 0.002)] {
+            let matrix = random_symmetric(nodes, density, 4);
+            let rectangle = Csr::<f64>::random(nodes, nodes + 77, density, 3);
+            let (half, whole) = (symmetric_in_pairs(&matrix, 128), in_pairs(&matrix, 256));
+            let (runs, wide) = (symmetric(&matrix), in_pairs(&rectangle, 64));
+            for width in [1, 5, 33, 64, 70] {
+                let check = |parts: &[&Tiles<f64>], expected: &[&Tiles<f64>]| {
+                    let (x, y) = (x(parts[0].cols(), width), x(parts[0].rows(), width));
+                    let both = |parts: &[&Tiles<f64>], threads: usize| {
+                        let mut transposed = Dense::zeros(parts[0].cols(), width);
+                        let pool = crate::parallel::Pool::new(Some(threads)).unwrap();
+                        pool.run(|| transposed_times(parts, &y, &mut transposed, &|| true));
+                        [pool.run(|| times(parts, &x, &|| true)), transposed]
+                    };
+                    let (found, expected) = (both(parts, 1), both(expected, 1));
+                    for (found, expected) in found.iter().zip(&expected) {
+                        let mut pairs = found.padded().iter().zip(expected.padded());
+                        assert!(pairs.all(|(found, expected)| (found - expected).abs() < 1e-10));
+                    }
+                    for threads in [2, 3, 8] {
+                        assert_eq!(both(parts, threads), found);
+                    }
+                };
+                assert_eq!(half.blocks_together(), if nodes > 2000 { 2 } else { 1 });
+                check(&[&half], &[&runs]);
+                check(&[&half, &runs], &[&runs, &runs]);
+                check(&[&half, &whole], &[&runs, &runs]);
+                check(&[&wide], &[&Tiles::from_csr(&rectangle)]);
             }
         }
     }

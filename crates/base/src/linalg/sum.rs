@@ -66,21 +66,30 @@ pub fn sum_of<T: Real>(parts: &[&Tiles<T>]) -> Tiles<T> {
     assert!(parts.iter().all(|part| (part.rows(), part.cols()) == (first.rows(), first.cols())), "one shape");
     let halves = first.diagonal().is_some();
     assert!(parts.iter().all(|part| part.diagonal().is_some() == halves), "one way of storing");
-    // The sums of a row, and a bit for each column that has an entry.
-    let scratch = || (vec![T::ZERO; first.cols()], vec![0u64; first.cols().div_ceil(64)]);
-    let of_block = |(sums, touched): &mut (Vec<T>, Vec<u64>), block: usize| {
+    // The sums of a row, a bit for each column that has an entry, and one for each word of such bits that is not zero: of a large
+    // matrix, nearly all are.
+    let words = first.cols().div_ceil(64);
+    let scratch = || (vec![T::ZERO; first.cols()], vec![0u64; words], vec![0u64; words.div_ceil(64)]);
+    let of_block = |(sums, touched, filled): &mut (Vec<T>, Vec<u64>, Vec<u64>), block: usize| {
+        let sorted: Vec<Option<Csr<T>>> = parts.iter().map(|part| part.sorted_rows(block)).collect();
         let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in 0..first.blocks()[block].rows() {
             let mut add = |col: usize, value: T| {
                 sums[col] += value;
                 touched[col / 64] |= 1 << (col % 64);
+                filled[col / 64 / 64] |= 1 << (col / 64 % 64);
             };
-            for part in parts {
+            for (part, sorted) in parts.iter().zip(&sorted) {
                 let at = block * BLOCK_ROWS + row;
                 if let Some(&value) =
                     part.diagonal().map(|diagonal| &diagonal[at]).filter(|&&value| value > T::ZERO)
                 {
                     add(at, value);
+                }
+                if let Some(sorted) = sorted {
+                    let (cols, values) = sorted.row(row);
+                    cols.iter().zip(values).for_each(|(&col, &value)| add(col as usize, value));
+                    continue;
                 }
                 let stored = &part.blocks()[block];
                 for panel in stored.first_panel()..part.panels() {
@@ -89,12 +98,17 @@ pub fn sum_of<T: Real>(parts: &[&Tiles<T>]) -> Tiles<T> {
                     cols.iter().zip(run).for_each(|(&col, &value)| add(from + usize::from(col), value));
                 }
             }
-            for (word, bits) in touched.iter_mut().enumerate() {
-                while *bits != 0 {
-                    let col = 64 * word + bits.trailing_zeros() as usize;
-                    *bits &= *bits - 1;
-                    indices.push(col as u32);
-                    values.push(std::mem::replace(&mut sums[col], T::ZERO));
+            for (group, words) in filled.iter_mut().enumerate() {
+                while *words != 0 {
+                    let word = 64 * group + words.trailing_zeros() as usize;
+                    *words &= *words - 1;
+                    let bits = &mut touched[word];
+                    while *bits != 0 {
+                        let col = 64 * word + bits.trailing_zeros() as usize;
+                        *bits &= *bits - 1;
+                        indices.push(col as u32);
+                        values.push(std::mem::replace(&mut sums[col], T::ZERO));
+                    }
                 }
             }
             indptr.push(indices.len());
@@ -121,7 +135,7 @@ fn panels_of<'a, T: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::tiles::{random_symmetric, symmetric};
+    use crate::linalg::tiles::{in_pairs, random_symmetric, symmetric, symmetric_in_pairs};
 
     #[test]
     fn norm_of_a_sum_is_the_naive_one() {
@@ -153,16 +167,31 @@ mod tests {
     /// Also with rows and matrices without entries, and columns around a word of bits.
     #[test]
     fn the_sum_has_the_entries_of_its_parts() {
-        for cols in [1, 63, 64, 65, 600] {
+        for cols in [1, 63, 64, 65, 600, 4096, 4200] {
             let matrices = [(0.3, 1), (0.0, 2), (0.02, 3)]
                 .map(|(density, seed)| Csr::<f64>::random(140, cols, density, seed));
             let sum = sum_of(&matrices.each_ref().map(Tiles::from_csr).each_ref()).to_csr();
             assert_same(&sum, &matrices, 140);
+            let pairs = matrices.each_ref().map(|matrix| in_pairs(matrix, 128));
+            assert_eq!(sum_of(&pairs.each_ref()).to_csr(), sum);
+            let [ours, expected] = [&pairs, &matrices.each_ref().map(Tiles::from_csr)]
+                .map(|parts| squared_norm_of_sum(&parts.each_ref()));
+            assert!((ours - expected).abs() <= 1e-12 * expected);
         }
-        let matrices = [(0.3, 1), (0.01, 2)].map(|(density, seed)| random_symmetric(600, density, seed));
-        let sum = sum_of(&matrices.each_ref().map(symmetric).each_ref());
-        assert!(sum.diagonal().is_some());
-        assert_same(&sum.to_csr(), &matrices, 600);
+        for sparse in [0.01, 0.0005] {
+            let matrices =
+                [(0.3, 1), (sparse, 2)].map(|(density, seed)| random_symmetric(600, density, seed));
+            let sum = sum_of(&matrices.each_ref().map(symmetric).each_ref());
+            assert!(sum.diagonal().is_some());
+            assert_same(&sum.to_csr(), &matrices, 600);
+            // One part in pairs, one in runs; then both in pairs.
+            for runs in [true, false] {
+                let [first, second] = &matrices;
+                let second = if runs { symmetric(second) } else { symmetric_in_pairs(second, 256) };
+                let pairs = sum_of(&[&symmetric_in_pairs(first, 128), &second]);
+                assert_eq!(pairs.to_csr(), sum.to_csr());
+            }
+        }
     }
 
     fn assert_same(sum: &Csr<f64>, parts: &[Csr<f64>], rows: usize) {

@@ -6,8 +6,16 @@
 //!
 //! A symmetric matrix may be stored by its diagonal and the entries above it, which halves the memory.
 //!
-//! Invariant: within a block, entries are sorted by panel, then row, then column. `starts[(panel - first_panel) * rows + row]`
-//! is the start of the run of that row in that panel, and the last of `starts` is the number of entries.
+//! There are two layouts. In *runs*, there is a start for each pair of row and panel. In a matrix that is large and sparse, a row
+//! has hardly an entry in a panel that fits in the second-level cache, so panels are wide, and an entry has its row within the
+//! block beside its column: *pairs*, of seven bytes. Then no loop has an unpredictable length, and all blocks of a task are
+//! multiplied with one panel before the next, which keeps that part of V in the last-level cache. `Layout::of` decides by the shape
+//! and the number of entries alone. `measure sparse` of bench/ measures the products.
+//!
+//! Invariant: within a block, entries are sorted by panel, then row, then column. In runs,
+//! `starts[(panel - first_panel) * rows + row]` is the start of the run of that row in that panel, and the last of `starts` is the
+//! number of entries. In pairs, `starts[panel - first_panel]` is the start of that panel, and `row_of` has the row of each
+//! entry. All blocks of a matrix have one layout, and all functions here give the same results in both.
 
 use std::ops::Range;
 
@@ -26,6 +34,19 @@ pub const BLOCK_ROWS: usize = 128;
 pub const NARROWEST_PANEL: usize = 256;
 const WIDEST_PANEL: usize = 1 << 16;
 
+/// Panels of at most this many columns stay in the second-level cache. Larger matrices that would need wider ones for runs of a
+/// useful length are stored in pairs.
+const CACHED_PANEL: usize = 4096;
+
+/// The panels of matrices in pairs. With 10^6 nodes, the upper half of 100 entries a row and 32 columns, on a machine with 32 MB of
+/// last-level cache and other work to do, gathers (all rows together) and scatters ran at 79 and 82 M entries/s and core, in a prototype; with 16,384 columns at 65
+/// and 62, with 65,536 at 68 and 62. (Runs in panels of 65,536 columns, block by block: 28 and 75.) Rows that are fetched ahead,
+/// into a buffer or by a look at each, made it slower.
+const PANEL_OF_PAIRS: usize = 1 << 15;
+/// That many rows of a product are computed together, in panels, unless there would be fewer tasks than [`FEWEST_PANELS`]: with one,
+/// gathers ran at 66 M entries/s, with all rows together at 79; two was not measured.
+const PANELS_TOGETHER: usize = 2;
+
 /// Panels are widened until a row has this many entries in one on average. Shorter runs cost more than cache misses.
 const ENTRIES_PER_RUN: usize = 8;
 
@@ -33,15 +54,27 @@ const ENTRIES_PER_RUN: usize = 8;
 /// instead of 11, stages of aminer_authors take 8 % more time on two threads.
 const FEWEST_PANELS: usize = 8;
 
+/// The number of blocks after which it is checked whether all columns of a panel are known to have entries.
+const ASK_AFTER: usize = 32;
+
 /// A non-negative sparse matrix in tiles.
 #[derive(Clone, Debug)]
 pub struct Tiles<T> {
     rows: usize,
     cols: usize,
-    panel: usize,
+    layout: Layout,
     blocks: Vec<Block<T>>,
     /// The diagonal of a symmetric matrix. Its blocks have the entries above the diagonal only.
     diagonal: Option<Vec<T>>,
+}
+
+/// How entries are laid out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Layout {
+    /// The number of columns of a panel.
+    panel: usize,
+    /// Whether entries have a row each, instead of rows having a start in each panel.
+    pairs: bool,
 }
 
 /// The places and the values of the entries of a row or of a column.
@@ -54,6 +87,9 @@ pub struct Block<T> {
     /// The first panel with entries, of a block of a symmetric matrix: `starts` begins there.
     first_panel: usize,
     starts: Vec<u32>,
+    /// The rows of the entries, in pairs; empty in runs.
+    row_of: Vec<u8>,
+    pairs: bool,
     cols: Vec<u16>,
     values: Vec<T>,
 }
@@ -62,28 +98,34 @@ impl<T: Real> Tiles<T> {
     /// Creates tiles from a matrix in compressed rows, on the threads of the current pool. Call it within one: threads of the
     /// global pool are lost in a fork.
     pub fn from_csr(matrix: &Csr<T>) -> Self {
-        let panel = panel_width(matrix.rows(), matrix.cols(), matrix.entries());
+        Self::cut(matrix, Layout::of(matrix.rows(), matrix.cols(), matrix.entries()))
+    }
+
+    fn cut(matrix: &Csr<T>, layout: Layout) -> Self {
         let firsts: Vec<usize> = (0..matrix.rows()).step_by(BLOCK_ROWS).collect();
         let cut = |&from: &usize| {
             let rows = from..(from + BLOCK_ROWS).min(matrix.rows());
-            Block::new(matrix, rows.clone(), matrix.indptr()[rows].to_vec(), 0, panel)
+            Block::new(matrix, rows.clone(), matrix.indptr()[rows].to_vec(), 0, layout)
         };
         let blocks = firsts.par_iter().map(cut).collect();
-        Tiles { rows: matrix.rows(), cols: matrix.cols(), panel, blocks, diagonal: None }
+        Tiles { rows: matrix.rows(), cols: matrix.cols(), layout, blocks, diagonal: None }
     }
 
     /// Creates tiles from blocks of [`BLOCK_ROWS`] rows, and frees each block as soon as it is converted.
     pub fn from_blocks(rows: usize, cols: usize, blocks: Vec<Csr<T>>) -> Self {
         let entries = blocks.iter().map(Csr::entries).sum();
-        let panel = panel_width(rows, cols, entries);
-        let blocks = blocks.into_par_iter().map(|block| Block::of(&block, panel));
-        Self::of_blocks(rows, cols, panel, blocks.collect())
+        let layout = Layout::of(rows, cols, entries);
+        let blocks = blocks.into_par_iter().map(|block| Block::of(&block, layout));
+        Self::of_blocks(rows, cols, layout, blocks.collect())
     }
 
     /// Creates a symmetric matrix from its entries on and above the diagonal, as [`from_blocks`](Self::from_blocks).
     pub fn symmetric(nodes: usize, blocks: Vec<Csr<T>>) -> Self {
         let entries: usize = blocks.iter().map(Csr::entries).sum();
-        let panel = symmetric_panel_width(nodes, 2 * entries);
+        Self::symmetric_in(nodes, blocks, Layout::of_symmetric(nodes, 2 * entries))
+    }
+
+    fn symmetric_in(nodes: usize, blocks: Vec<Csr<T>>, layout: Layout) -> Self {
         let cut = |(index, block): (usize, Csr<T>)| {
             let first_entry = |row: usize| block.row(row).0.first().map(|&col| col as usize);
             let on_diagonal = |row: usize| first_entry(row) == Some(index * BLOCK_ROWS + row);
@@ -92,14 +134,14 @@ impl<T: Real> Tiles<T> {
                 starts.map(|(&start, row)| start + usize::from(on_diagonal(row))).collect();
             let value = |row: usize| if on_diagonal(row) { block.row(row).1[0] } else { T::ZERO };
             let diagonal: Vec<T> = (0..block.rows()).map(value).collect();
-            let first_panel = index * BLOCK_ROWS / panel;
-            (Block::new(&block, 0..block.rows(), above, first_panel, panel), diagonal)
+            let first_panel = index * BLOCK_ROWS / layout.panel;
+            (Block::new(&block, 0..block.rows(), above, first_panel, layout), diagonal)
         };
         let (blocks, diagonals): (Vec<_>, Vec<_>) = blocks.into_par_iter().enumerate().map(cut).unzip();
-        Tiles { diagonal: Some(diagonals.concat()), ..Self::of_blocks(nodes, nodes, panel, blocks) }
+        Tiles { diagonal: Some(diagonals.concat()), ..Self::of_blocks(nodes, nodes, layout, blocks) }
     }
 
-    fn of_blocks(rows: usize, cols: usize, panel: usize, blocks: Vec<Block<T>>) -> Self {
+    fn of_blocks(rows: usize, cols: usize, layout: Layout, blocks: Vec<Block<T>>) -> Self {
         let (found, last) =
             (blocks.iter().map(|block| block.rows).sum::<usize>(), blocks.len().saturating_sub(1));
         assert_eq!(found, rows, "the blocks have all rows");
@@ -107,7 +149,7 @@ impl<T: Real> Tiles<T> {
             blocks[..last].iter().all(|block| block.rows == BLOCK_ROWS),
             "only the last block may be short"
         );
-        Tiles { rows, cols, panel, blocks, diagonal: None }
+        Tiles { rows, cols, layout, blocks, diagonal: None }
     }
 
     /// Returns the given rows as a matrix of their own. They must be in ascending order.
@@ -131,34 +173,33 @@ impl<T: Real> Tiles<T> {
                 self.append_row(row, &mut indices, &mut values);
                 indptr.push(indices.len());
             }
-            Block::of(&Csr::new(self.cols, indptr, indices, values), self.panel)
+            Block::of(&Csr::new(self.cols, indptr, indices, values), self.layout)
         };
         let chunks = rows.par_chunks(BLOCK_ROWS).zip(below.par_chunks_mut(BLOCK_ROWS));
-        Self::of_blocks(rows.len(), self.cols, self.panel, chunks.map(of_rows).collect())
+        Self::of_blocks(rows.len(), self.cols, self.layout, chunks.map(of_rows).collect())
     }
 
     /// The stored entries of the given columns, which are in ascending order: for each, the rows and the values.
     fn columns_at(&self, columns: &[usize]) -> Vec<Line<T>> {
         let mut found = vec![(Vec::new(), Vec::new()); columns.len()];
         let in_panel = |(panel, columns, found): (usize, &[usize], &mut [Line<T>])| {
-            let mut places = vec![usize::MAX; self.panel];
-            columns.iter().enumerate().for_each(|(place, col)| places[col - panel * self.panel] = place);
+            let mut places = vec![usize::MAX; self.panel()];
+            columns.iter().enumerate().for_each(|(place, col)| places[col - panel * self.panel()] = place);
             for (index, block) in self.blocks_of_panel(panel).iter().enumerate() {
-                for row in 0..block.rows {
-                    let (cols, values) = block.run(panel, row);
+                block.for_each_run(panel, |row, cols, values| {
                     for (&col, &value) in cols.iter().zip(values) {
                         if let Some((rows, values)) = found.get_mut(places[usize::from(col)]) {
                             rows.push((index * BLOCK_ROWS + row) as u32);
                             values.push(value);
                         }
                     }
-                }
+                });
             }
         };
         let (mut tasks, mut columns, mut rest) = (Vec::new(), columns, found.as_mut_slice());
         while let Some(first) = columns.first() {
-            let panel = first / self.panel;
-            let count = columns.partition_point(|col| col / self.panel == panel);
+            let panel = first / self.panel();
+            let count = columns.partition_point(|col| col / self.panel() == panel);
             let (here, after) = rest.split_at_mut(count);
             tasks.push((panel, &columns[..count], here));
             (columns, rest) = (&columns[count..], after);
@@ -172,18 +213,45 @@ impl<T: Real> Tiles<T> {
         let block = &self.blocks[row / BLOCK_ROWS];
         for panel in block.first_panel..self.panels() {
             let (cols, run) = block.run(panel, row % BLOCK_ROWS);
-            indices.extend(cols.iter().map(|&col| (panel * self.panel) as u32 + u32::from(col)));
+            indices.extend(cols.iter().map(|&col| (panel * self.panel()) as u32 + u32::from(col)));
             values.extend_from_slice(run);
         }
     }
 
+    /// Returns the stored entries of a block in compressed rows if they are in pairs, where it takes longer to find single rows.
+    pub fn sorted_rows(&self, index: usize) -> Option<Csr<T>> {
+        let block = &self.blocks[index];
+        if !block.pairs {
+            return None;
+        }
+        let mut indptr = vec![0; block.rows + 1];
+        block.row_of.iter().for_each(|&row| indptr[usize::from(row) + 1] += 1);
+        for row in 0..block.rows {
+            indptr[row + 1] += indptr[row];
+        }
+        let (mut next, count) = (indptr.clone(), block.values.len());
+        let (mut indices, mut values) = (vec![0; count], vec![T::ZERO; count]);
+        for panel in block.first_panel..self.panels() {
+            let first = (panel * self.panel()) as u32;
+            let (rows, cols, numbers) = block.pairs(panel);
+            for ((&row, &col), &value) in rows.iter().zip(cols).zip(numbers) {
+                let at = next[usize::from(row)];
+                next[usize::from(row)] += 1;
+                (indices[at], values[at]) = (first + u32::from(col), value);
+            }
+        }
+        Some(Csr::new(self.cols, indptr, indices, values))
+    }
+
     /// Returns for each row whether it has entries.
     pub fn filled_rows(&self) -> Vec<bool> {
-        let of_row = |row: usize| {
-            let (block, row) = (&self.blocks[row / BLOCK_ROWS], row % BLOCK_ROWS);
-            (block.first_panel..self.panels()).any(|panel| !block.run(panel, row).0.is_empty())
+        let of_block = |(block, filled): (&Block<T>, &mut [bool])| {
+            for panel in block.first_panel..self.panels() {
+                block.for_each_run(panel, |row, cols, _| filled[row] |= !cols.is_empty());
+            }
         };
-        let mut filled: Vec<bool> = (0..self.rows).into_par_iter().map(of_row).collect();
+        let mut filled = vec![false; self.rows];
+        self.blocks.par_iter().zip(filled.par_chunks_mut(BLOCK_ROWS)).for_each(of_block);
         if let Some(diagonal) = &self.diagonal {
             filled.iter_mut().zip(diagonal).for_each(|(filled, &value)| *filled |= value > T::ZERO);
             self.fill_columns(&mut filled);
@@ -204,16 +272,17 @@ impl<T: Real> Tiles<T> {
     /// Sets those columns to true of which entries are stored.
     fn fill_columns(&self, filled: &mut [bool]) {
         let in_panel = |(panel, filled): (usize, &mut [bool])| {
-            for block in self.blocks_of_panel(panel) {
+            // Asking whether all are filled takes as long as filling them from some blocks.
+            for blocks in self.blocks_of_panel(panel).chunks(ASK_AFTER) {
                 if filled.iter().all(|&filled| filled) {
                     break;
                 }
-                for row in 0..block.rows {
-                    block.run(panel, row).0.iter().for_each(|&col| filled[usize::from(col)] = true);
+                for block in blocks {
+                    block.in_panel(panel).0.iter().for_each(|&col| filled[usize::from(col)] = true);
                 }
             }
         };
-        filled.par_chunks_mut(self.panel).enumerate().for_each(in_panel);
+        filled.par_chunks_mut(self.panel()).enumerate().for_each(in_panel);
     }
 
     /// Converts to compressed rows.
@@ -243,7 +312,18 @@ impl<T: Real> Tiles<T> {
 
     /// Returns the smallest number of rows, a multiple of [`BLOCK_ROWS`], whose products are computed together.
     pub fn rows_together(&self) -> usize {
-        if self.diagonal.is_some() { self.panel.max(BLOCK_ROWS) } else { BLOCK_ROWS }
+        let together = BLOCK_ROWS * self.blocks_together();
+        if self.diagonal.is_some() { self.panel().max(together) } else { together }
+    }
+
+    /// Returns the number of blocks that a pass should visit together, panel by panel: one if entries are in runs.
+    pub fn blocks_together(&self) -> usize {
+        if !self.layout.pairs {
+            return 1;
+        }
+        let rows = PANELS_TOGETHER * self.panel();
+        let rows = if self.rows.div_ceil(rows) < FEWEST_PANELS { self.panel() } else { rows };
+        (rows / BLOCK_ROWS).max(1)
     }
 
     /// Returns the number of rows.
@@ -267,12 +347,12 @@ impl<T: Real> Tiles<T> {
 
     /// Returns the number of columns of a panel (the last has fewer).
     pub fn panel(&self) -> usize {
-        self.panel
+        self.layout.panel
     }
 
     /// Returns the number of panels.
     pub fn panels(&self) -> usize {
-        self.cols.div_ceil(self.panel)
+        self.cols.div_ceil(self.panel())
     }
 
     /// Returns the row blocks in order; those of a symmetric matrix have the entries above its diagonal.
@@ -328,25 +408,45 @@ fn panel_width(rows: usize, cols: usize, entries: usize) -> usize {
     panel
 }
 
-/// Returns the width of the panels of a symmetric matrix with so many entries on both sides of the diagonal. A task multiplies
-/// as many rows as a panel has columns, so there must be enough panels for all threads.
-pub fn symmetric_panel_width(nodes: usize, entries: usize) -> usize {
-    let mut panel = panel_width(nodes, nodes, entries);
-    while panel > NARROWEST_PANEL && nodes.div_ceil(panel) < FEWEST_PANELS {
-        panel /= 2;
+impl Layout {
+    /// The layout of a matrix of this shape with so many entries.
+    fn of(rows: usize, cols: usize, entries: usize) -> Self {
+        let panel = panel_width(rows, cols, entries);
+        if cols <= WIDEST_PANEL || panel <= CACHED_PANEL {
+            return Layout { panel, pairs: false };
+        }
+        let mut panel = PANEL_OF_PAIRS;
+        while cols.div_ceil(panel) < FEWEST_PANELS {
+            panel /= 2;
+        }
+        Layout { panel, pairs: true }
     }
-    panel
+
+    /// The layout of a symmetric matrix with so many entries on both sides of the diagonal. A task multiplies as many rows as
+    /// a panel has columns, so there must be enough panels for all threads.
+    fn of_symmetric(nodes: usize, entries: usize) -> Self {
+        let mut layout = Self::of(nodes, nodes, entries);
+        while layout.panel > NARROWEST_PANEL && nodes.div_ceil(layout.panel) < FEWEST_PANELS {
+            layout.panel /= 2;
+        }
+        layout
+    }
+}
+
+/// Returns the width of the panels of a symmetric matrix with so many entries on both sides of the diagonal.
+pub fn symmetric_panel_width(nodes: usize, entries: usize) -> usize {
+    Layout::of_symmetric(nodes, entries).panel
 }
 
 /// Returns the number of bytes that a square matrix of f32 takes in tiles, stored as a whole or as a symmetric one.
 pub fn tile_bytes(nodes: usize, entries: usize, symmetric: bool) -> usize {
-    let (panel, stored) = if symmetric {
-        // Half of the runs are below the diagonal.
-        (2 * symmetric_panel_width(nodes, entries), 3 * entries + 4 * nodes)
-    } else {
-        (panel_width(nodes, nodes, entries), 6 * entries)
-    };
-    stored + 4 * nodes * nodes.div_ceil(panel) + nodes.div_ceil(BLOCK_ROWS) * size_of::<Block<f32>>()
+    let layout =
+        if symmetric { Layout::of_symmetric(nodes, entries) } else { Layout::of(nodes, nodes, entries) };
+    // Half of the entries and of the starts are below the diagonal.
+    let (halves, diagonal) = if symmetric { (2, 4 * nodes) } else { (1, 0) };
+    let (blocks, panels) = (nodes.div_ceil(BLOCK_ROWS), nodes.div_ceil(halves * layout.panel));
+    let (of_entry, starts) = if layout.pairs { (7, blocks * panels) } else { (6, nodes * panels) };
+    of_entry * entries / halves + diagonal + 4 * starts + blocks * size_of::<Block<f32>>()
 }
 
 /// Returns for each row (or column, by `filled`) whether any of the matrices has entries in it.
@@ -362,8 +462,8 @@ pub fn filled_in_any<T: Real>(parts: &[&Tiles<T>], filled: impl Fn(&Tiles<T>) ->
 
 impl<T: Real> Block<T> {
     /// Creates a block of all rows.
-    fn of(matrix: &Csr<T>, panel: usize) -> Self {
-        Self::new(matrix, 0..matrix.rows(), matrix.indptr()[..matrix.rows()].to_vec(), 0, panel)
+    fn of(matrix: &Csr<T>, layout: Layout) -> Self {
+        Self::new(matrix, 0..matrix.rows(), matrix.indptr()[..matrix.rows()].to_vec(), 0, layout)
     }
 
     /// Creates a block of the given rows. `next` has the first entry of each that is stored.
@@ -372,7 +472,7 @@ impl<T: Real> Block<T> {
         rows: Range<usize>,
         mut next: Vec<usize>,
         first_panel: usize,
-        panel: usize,
+        Layout { panel, pairs }: Layout,
     ) -> Self {
         let panels = matrix.cols().div_ceil(panel);
         let ends = &matrix.indptr()[rows.start + 1..=rows.end];
@@ -381,17 +481,27 @@ impl<T: Real> Block<T> {
         let mut block = Block {
             rows: rows.len(),
             first_panel,
-            starts: Vec::with_capacity((panels - first_panel) * rows.len() + 1),
+            starts: Vec::with_capacity((panels - first_panel) * if pairs { 1 } else { rows.len() } + 1),
+            row_of: Vec::with_capacity(if pairs { entries } else { 0 }),
+            pairs,
             cols: Vec::with_capacity(entries),
             values: Vec::with_capacity(entries),
         };
         for index in first_panel..panels {
             let first = index * panel;
-            for (next, &end) in next.iter_mut().zip(ends) {
+            if pairs {
                 block.starts.push(block.cols.len() as u32);
+            }
+            for ((next, &end), row) in next.iter_mut().zip(ends).zip(0..) {
+                if !pairs {
+                    block.starts.push(block.cols.len() as u32);
+                }
                 while *next < end && (matrix.indices()[*next] as usize) < first + panel {
                     block.cols.push((matrix.indices()[*next] as usize - first) as u16);
                     block.values.push(matrix.values()[*next]);
+                    if pairs {
+                        block.row_of.push(row);
+                    }
                     *next += 1;
                 }
             }
@@ -412,12 +522,83 @@ impl<T: Real> Block<T> {
     }
 
     /// Returns the columns (relative to the panel) and the values of one row in one panel, from
-    /// [`first_panel`](Self::first_panel) on.
+    /// [`first_panel`](Self::first_panel) on. In pairs, the row must be searched.
     #[inline(always)]
     pub fn run(&self, panel: usize, row: usize) -> (&[u16], &[T]) {
+        if self.pairs {
+            return self.searched(panel, row);
+        }
         let at = (panel - self.first_panel) * self.rows + row;
         let range = self.starts[at] as usize..self.starts[at + 1] as usize;
         (&self.cols[range.clone()], &self.values[range])
+    }
+
+    fn searched(&self, panel: usize, row: usize) -> (&[u16], &[T]) {
+        let (rows, cols, values) = self.pairs(panel);
+        let start = rows.partition_point(|&at| usize::from(at) < row);
+        let count = rows[start..].partition_point(|&at| usize::from(at) == row);
+        (&cols[start..start + count], &values[start..start + count])
+    }
+
+    /// Returns the columns (relative to the panel) and the values of all rows in one panel.
+    #[inline(always)]
+    pub fn in_panel(&self, panel: usize) -> (&[u16], &[T]) {
+        let range = self.range(panel);
+        (&self.cols[range.clone()], &self.values[range])
+    }
+
+    #[inline(always)]
+    fn range(&self, panel: usize) -> Range<usize> {
+        let step = if self.pairs { 1 } else { self.rows };
+        let at = (panel - self.first_panel) * step;
+        self.starts[at] as usize..self.starts[at + step] as usize
+    }
+
+    /// Returns the rows, the columns (relative to the panel) and the values of the entries in one panel, which has none before
+    /// [`first_panel`](Self::first_panel). Only if they are [in pairs](Self::in_pairs).
+    #[inline(always)]
+    pub fn pairs(&self, panel: usize) -> (&[u8], &[u16], &[T]) {
+        let range = self.range_of_pairs(panel);
+        (&self.row_of[range.clone()], &self.cols[range.clone()], &self.values[range])
+    }
+
+    /// The same with mutable values.
+    #[inline(always)]
+    pub fn pairs_mut(&mut self, panel: usize) -> (&[u8], &[u16], &mut [T]) {
+        let range = self.range_of_pairs(panel);
+        (&self.row_of[range.clone()], &self.cols[range.clone()], &mut self.values[range])
+    }
+
+    #[inline(always)]
+    fn range_of_pairs(&self, panel: usize) -> Range<usize> {
+        assert!(self.pairs, "the entries are in pairs");
+        if panel < self.first_panel { 0..0 } else { self.range(panel) }
+    }
+
+    /// Returns whether entries have a row each, instead of rows having a start in each panel.
+    #[inline(always)]
+    pub fn in_pairs(&self) -> bool {
+        self.pairs
+    }
+
+    /// Calls `visit` with the row, the columns (relative to the panel) and the values of each run in one panel, from
+    /// [`first_panel`](Self::first_panel) on. Runs without entries may be left out.
+    #[inline(always)]
+    pub fn for_each_run(&self, panel: usize, mut visit: impl FnMut(usize, &[u16], &[T])) {
+        if !self.pairs {
+            for row in 0..self.rows {
+                let (cols, values) = self.run(panel, row);
+                visit(row, cols, values);
+            }
+            return;
+        }
+        let (rows, mut cols, mut values) = self.pairs(panel);
+        for rows in rows.chunk_by(|before, row| before == row) {
+            let (these_cols, these_values);
+            (these_cols, cols) = cols.split_at(rows.len());
+            (these_values, values) = values.split_at(rows.len());
+            visit(usize::from(rows[0]), these_cols, these_values);
+        }
     }
 
     /// Returns the sum of all entries and the sum of their squares.
@@ -433,6 +614,23 @@ impl<T: Real> Block<T> {
     /// The arguments of `change` are the panel, the row, the columns relative to the panel, and the values.
     #[inline(always)]
     pub fn retain(&mut self, panels: usize, change: impl Fn(usize, usize, &[u16], &mut [T])) {
+        let kept =
+            if self.pairs { self.retain_pairs(panels, change) } else { self.retain_runs(panels, change) };
+        *self.starts.last_mut().expect("starts is never empty") = kept as u32;
+        self.cols.truncate(kept);
+        self.values.truncate(kept);
+        self.row_of.truncate(kept);
+        // Shrinking copies the remaining entries, so do it only if it frees enough.
+        if kept < self.cols.capacity() / 4 * 3 {
+            self.cols.shrink_to_fit();
+            self.values.shrink_to_fit();
+            self.row_of.shrink_to_fit();
+        }
+    }
+
+    /// Moves what is kept to the front, sets all starts but the last, and returns the number of entries that are kept.
+    #[inline(always)]
+    fn retain_runs(&mut self, panels: usize, change: impl Fn(usize, usize, &[u16], &mut [T])) -> usize {
         // Slices, because the compiler reloads the length and the address of a vector after each write.
         let (starts, cols, values) =
             (self.starts.as_mut_slice(), self.cols.as_mut_slice(), self.values.as_mut_slice());
@@ -453,14 +651,38 @@ impl<T: Real> Block<T> {
                 start = end;
             }
         }
-        *self.starts.last_mut().expect("starts is never empty") = kept as u32;
-        self.cols.truncate(kept);
-        self.values.truncate(kept);
-        // Shrinking copies the remaining entries, so do it only if it frees enough.
-        if kept < self.cols.capacity() / 4 * 3 {
-            self.cols.shrink_to_fit();
-            self.values.shrink_to_fit();
+        kept
+    }
+
+    #[inline(always)]
+    fn retain_pairs(&mut self, panels: usize, change: impl Fn(usize, usize, &[u16], &mut [T])) -> usize {
+        let (starts, rows, cols, values) = (
+            self.starts.as_mut_slice(),
+            self.row_of.as_mut_slice(),
+            self.cols.as_mut_slice(),
+            self.values.as_mut_slice(),
+        );
+        let (mut kept, mut start) = (0, 0);
+        for panel in self.first_panel..panels {
+            let at = panel - self.first_panel;
+            let end = starts[at + 1] as usize;
+            starts[at] = kept as u32;
+            let mut from = start;
+            for run in rows[start..end].chunk_by(|before, row| before == row) {
+                let to = from + run.len();
+                change(panel, usize::from(run[0]), &cols[from..to], &mut values[from..to]);
+                from = to;
+            }
+            for entry in start..end {
+                let value = values[entry];
+                rows[kept] = rows[entry];
+                cols[kept] = cols[entry];
+                values[kept] = value;
+                kept += usize::from(value > T::ZERO);
+            }
+            start = end;
         }
+        kept
     }
 }
 
@@ -478,15 +700,32 @@ pub(super) fn random_symmetric(nodes: usize, density: f64, seed: u64) -> Csr<f64
     Csr::from_triplets(nodes, nodes, both.collect::<Vec<_>>())
 }
 
+/// A matrix in pairs, whose panels have this many columns.
+#[cfg(test)]
+pub(super) fn in_pairs<T: Real>(matrix: &Csr<T>, panel: usize) -> Tiles<T> {
+    Tiles::cut(matrix, Layout { panel, pairs: true })
+}
+
+/// A symmetric matrix, stored as one in pairs.
+#[cfg(test)]
+pub(super) fn symmetric_in_pairs<T: Real>(matrix: &Csr<T>, panel: usize) -> Tiles<T> {
+    Tiles::symmetric_in(matrix.rows(), upper_blocks(matrix), Layout { panel, pairs: true })
+}
+
 /// A symmetric matrix, stored as one.
 #[cfg(test)]
 pub(super) fn symmetric<T: Real>(matrix: &Csr<T>) -> Tiles<T> {
+    Tiles::symmetric(matrix.rows(), upper_blocks(matrix))
+}
+
+#[cfg(test)]
+fn upper_blocks<T: Real>(matrix: &Csr<T>) -> Vec<Csr<T>> {
     let upper = Tiles::from_csr(&matrix.upper_triangle(0));
     let block = |first: usize| {
         let rows: Vec<usize> = (first..(first + BLOCK_ROWS).min(matrix.rows())).collect();
         upper.rows_at(&rows).to_csr()
     };
-    Tiles::symmetric(matrix.rows(), (0..matrix.rows()).step_by(BLOCK_ROWS).map(block).collect())
+    (0..matrix.rows()).step_by(BLOCK_ROWS).map(block).collect()
 }
 
 #[cfg(test)]
@@ -534,6 +773,90 @@ mod tests {
             assert_eq!(tiles.filled_rows(), whole.filled_rows());
             assert_eq!(tiles.max(), whole.max());
         }
+    }
+
+    /// All that can be asked of a matrix, also after entries were removed, and on any number of threads.
+    #[test]
+    fn pairs_hold_the_same_as_runs() {
+        for (rows, cols, density, panel) in [
+            (1, 1, 1.0, 4),
+            (127, 300, 0.1, 64),
+            (129, 257, 0.02, 256),
+            (300, 1000, 0.0, 128),
+            (300, 70, 0.01, 128),
+        ] {
+            let matrix = Csr::<f64>::random(rows, cols, density, 7);
+            let (mut runs, mut pairs) = (Tiles::from_csr(&matrix), in_pairs(&matrix, panel));
+            for _ in 0..2 {
+                same(&runs, &pairs);
+                halve(&mut runs);
+                halve(&mut pairs);
+            }
+        }
+    }
+
+    #[test]
+    fn half_of_a_symmetric_matrix_is_the_same_in_pairs() {
+        for (nodes, density, panel) in [(1, 1.0, 4), (130, 0.3, 128), (700, 0.01, 128), (700, 0.002, 256)] {
+            let matrix = random_symmetric(nodes, density, 9);
+            let (mut runs, mut pairs) = (symmetric(&matrix), symmetric_in_pairs(&matrix, panel));
+            assert_eq!(pairs.to_csr(), matrix);
+            for _ in 0..2 {
+                same(&runs, &pairs);
+                halve(&mut runs);
+                halve(&mut pairs);
+            }
+        }
+    }
+
+    fn halve(tiles: &mut Tiles<f64>) {
+        let panels = tiles.panels();
+        for block in tiles.blocks_mut() {
+            block.retain(panels, |_, _, _, values| values.iter_mut().for_each(|value| *value -= 0.5));
+        }
+    }
+
+    fn same(runs: &Tiles<f64>, pairs: &Tiles<f64>) {
+        assert_eq!(pairs.to_csr(), runs.to_csr());
+        assert_eq!((pairs.entries(), pairs.max()), (runs.entries(), runs.max()));
+        assert_eq!(
+            (pairs.filled_rows(), pairs.filled_columns()),
+            (runs.filled_rows(), runs.filled_columns())
+        );
+        for (ours, expected) in pairs.sums().into_iter().zip(runs.sums()) {
+            assert!((ours - expected).abs() <= 1e-12 * expected);
+        }
+        let some: Vec<usize> = (0..runs.rows()).step_by(3).collect();
+        for threads in [1, 2, 3, 8] {
+            let pool = crate::parallel::Pool::new(Some(threads)).unwrap();
+            let found = pool.run(|| pairs.rows_at(&some));
+            assert!(found.blocks().iter().all(Block::in_pairs));
+            assert_eq!(found.to_csr(), runs.rows_at(&some).to_csr());
+        }
+        let blocks = (0..runs.blocks().len()).map(|index| pairs.sorted_rows(index).unwrap()).collect();
+        if pairs.diagonal().is_none() {
+            assert_eq!(Csr::stack(pairs.cols(), blocks), runs.to_csr());
+        }
+        for (block, expected) in pairs.blocks().iter().zip(runs.blocks()) {
+            for panel in block.first_panel()..pairs.panels() {
+                let (mut visited, mut runs) = (0, 0);
+                block.for_each_run(panel, |row, cols, values| {
+                    assert_eq!((cols, values), block.run(panel, row));
+                    (visited, runs) = (visited + cols.len(), runs + 1);
+                });
+                assert_eq!((visited, block.pairs(panel).0.len()), (block.in_panel(panel).0.len(), visited));
+                assert!(runs <= expected.rows());
+            }
+        }
+    }
+
+    #[test]
+    fn large_and_sparse_matrices_are_stored_in_pairs() {
+        let layout = |nodes: usize, of_row: usize| Layout::of_symmetric(nodes, nodes * of_row);
+        assert_eq!(layout(1_000_000, 100), Layout { panel: PANEL_OF_PAIRS, pairs: true });
+        assert_eq!(layout(100_000, 100), Layout { panel: 8192, pairs: true });
+        assert!(!layout(100_000, 1000).pairs && !layout(30_000, 1).pairs && !layout(1 << 16, 10).pairs);
+        assert!(Layout::of(100_000, 100_000, 10_000_000).pairs);
     }
 
     #[test]
