@@ -106,6 +106,16 @@ impl Embedding {
         Ok(Embedding::new(nodes, dim, values, vec![part]))
     }
 
+    /// Returns the vectors of some of the nodes, in the order of `rows`.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn select(&self, rows: &[u32]) -> Embedding {
+        let nodes = rows.iter().map(|&row| self.nodes.id(row as usize)).collect();
+        let values = rows.iter().flat_map(|&row| self.row(row as usize)).copied().collect();
+        Embedding { nodes, dim: self.dim, values, parts: self.parts.clone() }
+    }
+
     /// Creates an embedding of zeros, to be filled part by part.
     pub fn zeros(nodes: Nodes, dim: usize) -> Self {
         let values = manyview_base::memory::zeros(nodes.len() * dim);

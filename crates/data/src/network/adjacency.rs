@@ -6,15 +6,8 @@
 use rayon::prelude::*;
 
 use super::Duplicates;
+use super::edges::Edges;
 use manyview_base::linalg::Csr;
-
-/// An edge as given.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
-    pub(super) source: u32,
-    pub(super) target: u32,
-    pub(super) weight: f64,
-}
 
 /// Threads process rows in blocks of about this many entries.
 const BLOCK: usize = 1 << 16;
@@ -24,25 +17,26 @@ const BLOCK: usize = 1 << 16;
 const MOST_PARTS: usize = 8;
 
 /// Returns the adjacency matrix of edges, symmetric unless `directed`. Uses the threads of the current pool.
-pub(super) fn adjacency(edges: Vec<Edge>, nodes: usize, directed: bool, duplicates: Duplicates) -> Csr<f64> {
-    let bounds = row_bounds(&edges, nodes, directed);
+pub(super) fn adjacency(edges: Edges, nodes: usize, directed: bool, duplicates: Duplicates) -> Csr<f64> {
+    let bounds = row_bounds(edges.ends(), nodes, directed);
     let entries = bounds[nodes];
+    let ones = edges.weights().is_none();
     let mut cols = vec![0u32; entries];
-    let mut values = vec![0f64; entries];
+    let mut values = vec![if ones { 1.0 } else { 0.0 }; entries];
     scatter(&edges, directed, &bounds, &mut cols, &mut values);
     drop(edges);
-    let kept = merge_rows(&bounds, &mut cols, &mut values, duplicates);
+    let kept = merge_rows(&bounds, &mut cols, &mut values, ones, duplicates);
     let indptr = close_gaps(&bounds, &kept, &mut cols, &mut values);
     Csr::new(nodes, indptr, cols, values)
 }
 
 /// Returns the start of each row before duplicates are merged, and the end of the last.
-fn row_bounds(edges: &[Edge], nodes: usize, directed: bool) -> Vec<usize> {
+fn row_bounds(ends: &[[u32; 2]], nodes: usize, directed: bool) -> Vec<usize> {
     let mut bounds = vec![0usize; nodes + 1];
-    for edge in edges {
-        bounds[edge.source as usize + 1] += 1;
+    for &[source, target] in ends {
+        bounds[source as usize + 1] += 1;
         if !directed {
-            bounds[edge.target as usize + 1] += 1;
+            bounds[target as usize + 1] += 1;
         }
     }
     for row in 0..nodes {
@@ -82,22 +76,26 @@ fn cut<'a>(
     blocks
 }
 
-fn scatter(edges: &[Edge], directed: bool, bounds: &[usize], cols: &mut [u32], values: &mut [f64]) {
+/// Puts the entries into their rows, in the order given. Without weights the values stay as they are.
+fn scatter(edges: &Edges, directed: bool, bounds: &[usize], cols: &mut [u32], values: &mut [f64]) {
     let parts = rayon::current_num_threads().clamp(1, MOST_PARTS);
     let size = cols.len().div_ceil(parts).max(BLOCK);
     cut(bounds, size, cols, values).into_par_iter().for_each(|part| {
         let start = part.bounds[0];
         let rows = part.bounds.len() - 1;
         let mut next: Vec<usize> = part.bounds[..rows].iter().map(|bound| bound - start).collect();
-        let mut put = |row: u32, col: u32, weight: f64| {
+        let mut put = |row: u32, col: u32, weight: Option<f64>| {
             // Rows before the part wrap around to large numbers, so one comparison excludes both sides.
             if let Some(place) = next.get_mut((row as usize).wrapping_sub(part.first)) {
                 part.cols[*place] = col;
-                part.values[*place] = weight;
+                if let Some(weight) = weight {
+                    part.values[*place] = weight;
+                }
                 *place += 1;
             }
         };
-        for &Edge { source, target, weight } in edges {
+        for (at, &[source, target]) in edges.ends().iter().enumerate() {
+            let weight = edges.weights().map(|weights| weights[at]);
             put(source, target, weight);
             if !directed {
                 put(target, source, weight);
@@ -107,8 +105,14 @@ fn scatter(edges: &[Edge], directed: bool, bounds: &[usize], cols: &mut [u32], v
 }
 
 /// Sorts each row by column and merges entries of the same column. Returns the number of entries at the front of each
-/// row.
-fn merge_rows(bounds: &[usize], cols: &mut [u32], values: &mut [f64], duplicates: Duplicates) -> Vec<usize> {
+/// row. With `ones`, all values are 1.
+fn merge_rows(
+    bounds: &[usize],
+    cols: &mut [u32],
+    values: &mut [f64],
+    ones: bool,
+    duplicates: Duplicates,
+) -> Vec<usize> {
     let kept: Vec<Vec<usize>> = cut(bounds, BLOCK, cols, values)
         .into_par_iter()
         .map(|block| {
@@ -119,7 +123,11 @@ fn merge_rows(bounds: &[usize], cols: &mut [u32], values: &mut [f64], duplicates
                 .windows(2)
                 .map(|pair| {
                     let row = pair[0] - start..pair[1] - start;
-                    scratch.sort(&mut block.cols[row.clone()], &mut block.values[row.clone()]);
+                    if ones {
+                        block.cols[row.clone()].sort_unstable();
+                    } else {
+                        scratch.sort(&mut block.cols[row.clone()], &mut block.values[row.clone()]);
+                    }
                     merge_row(&mut block.cols[row.clone()], &mut block.values[row], duplicates)
                 })
                 .collect()
@@ -199,6 +207,7 @@ mod tests {
     use manyview_base::parallel::Pool;
     use proptest::prelude::*;
 
+    use super::super::edges::Edge;
     use super::*;
 
     /// The straightforward way: a map from pairs to weights.
@@ -248,9 +257,12 @@ mod tests {
             edges in (2u32..40).prop_flat_map(|nodes| edges(nodes, 300)),
             directed: bool,
             largest: bool,
+            ones: bool,
         ) {
+            let weight = |edge: Edge| if ones { 1.0 } else { edge.weight };
+            let edges: Vec<Edge> = edges.into_iter().map(|edge| Edge { weight: weight(edge), ..edge }).collect();
             let duplicates = if largest { Duplicates::Max } else { Duplicates::Sum };
-            let matrix = adjacency(edges.clone(), 40, directed, duplicates);
+            let matrix = adjacency(edges.iter().copied().collect(), 40, directed, duplicates);
             prop_assert_eq!(entries(&matrix), naive(&edges, directed, duplicates));
             if !directed {
                 prop_assert_eq!(&matrix.transpose(), &matrix);
@@ -270,7 +282,7 @@ mod tests {
             .collect();
         let with = |threads| {
             let pool = Pool::new(Some(threads)).unwrap();
-            pool.run(|| adjacency(edges.clone(), 1024, false, Duplicates::Sum))
+            pool.run(|| adjacency(edges.iter().copied().collect(), 1024, false, Duplicates::Sum))
         };
         let one = with(1);
         assert!(one.entries() < 400_000);
@@ -283,7 +295,7 @@ mod tests {
     #[test]
     fn empty_rows_at_both_ends_are_kept() {
         let edge = Edge { source: 2, target: 3, weight: 1.0 };
-        let matrix = adjacency(vec![edge], 6, false, Duplicates::Sum);
+        let matrix = adjacency([edge].into_iter().collect(), 6, false, Duplicates::Sum);
         assert_eq!(matrix.indptr(), [0, 0, 0, 1, 2, 2, 2]);
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: an edge is kept only if its weight is finite and above zero and its ends are two different known nodes,
 //! so the network needs no further check.
 
-use super::adjacency::Edge;
+use super::edges::Edge;
 use super::interner::{Found, Interner, NodeError, lossy};
 use super::pending::Pending;
 use super::{Duplicates, Network, Nodes};
@@ -12,8 +12,8 @@ use manyview_base::parallel::Pool;
 
 /// Collects nodes, views and edges, and builds a [`Network`].
 ///
-/// Nodes are numbered in the order of their first occurrence. A collected edge takes 16 bytes; repeated edges are merged
-/// when they are most of a million or more. While a view is built, its edges and its matrix (24 bytes per undirected edge)
+/// Nodes are numbered in the order of their first occurrence. A collected edge takes 8 bytes, 16 if the view has weights
+/// other than 1; repeated edges are merged when they are most of a million or more. While a view is built, its edges and its matrix (24 bytes per undirected edge)
 /// exist at the same time.
 ///
 /// ```
@@ -60,6 +60,11 @@ impl NetworkBuilder {
     /// Fixes the set of nodes. Unknown ids will be refused from now on.
     pub fn fix_nodes(&mut self) {
         self.fixed = true;
+    }
+
+    /// Returns whether the set of nodes is fixed.
+    pub fn has_fixed_nodes(&self) -> bool {
+        self.fixed
     }
 
     /// Returns the nodes so far.

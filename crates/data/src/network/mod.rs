@@ -5,6 +5,7 @@
 
 mod adjacency;
 mod builder;
+mod edges;
 mod interner;
 mod lookup;
 mod pending;

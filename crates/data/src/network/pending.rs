@@ -12,11 +12,12 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxBuildHasher;
 
-use super::adjacency::{Edge, adjacency};
+use super::adjacency::adjacency;
+use super::edges::{Edge, Edges};
 use super::{Duplicates, EdgeCounts, View};
 use manyview_base::error::{Error, Result};
 
-/// Lists of fewer edges than this (16 MB) are not worth looking at.
+/// Lists of fewer edges than this (8 or 16 MB) are not worth looking at.
 const LEAST: usize = 1 << 20;
 
 /// The number of edges in a sample. Its error is 3% of the list.
@@ -29,14 +30,14 @@ pub(super) struct Pending {
     pub(super) directed: bool,
     duplicates: Duplicates,
     pub(super) counts: EdgeCounts,
-    edges: Vec<Edge>,
+    edges: Edges,
     /// The number of edges at which to look for repeated pairs.
     look_at: usize,
 }
 
 impl Pending {
     pub(super) fn new(name: &str, directed: bool, duplicates: Duplicates) -> Self {
-        let (counts, edges) = (EdgeCounts::default(), Vec::new());
+        let (counts, edges) = (EdgeCounts::default(), Edges::default());
         Pending { name: name.to_owned(), directed, duplicates, counts, edges, look_at: LEAST }
     }
 
@@ -55,7 +56,7 @@ impl Pending {
 
     /// The bytes that the edges take.
     pub(super) fn bytes(&self) -> u64 {
-        (self.edges.capacity() * size_of::<Edge>()) as u64
+        self.edges.bytes()
     }
 
     /// The bytes that the list takes in addition when it has no room for `more` edges.
@@ -80,10 +81,10 @@ impl Pending {
     /// Estimates the share of edges that would remain: a pair that occurs m times contributes `1/m` at each place.
     fn distinct_share(&self) -> f64 {
         let step = self.edges.len().div_ceil(SAMPLE).max(1);
-        let places = || self.edges.iter().step_by(step).map(|edge| self.pair(edge));
+        let places = || self.edges.ends().iter().step_by(step).map(|ends| self.pair(ends));
         let mut counts: HashMap<u64, u32, FxBuildHasher> = places().map(|pair| (pair, 0)).collect();
-        for edge in &self.edges {
-            if let Some(count) = counts.get_mut(&self.pair(edge)) {
+        for ends in self.edges.ends() {
+            if let Some(count) = counts.get_mut(&self.pair(ends)) {
                 *count += 1;
             }
         }
@@ -94,15 +95,16 @@ impl Pending {
         let mut places: HashMap<u64, usize, FxBuildHasher> = HashMap::default();
         let mut kept = 0;
         for at in 0..self.edges.len() {
-            let edge = self.edges[at];
-            match places.entry(self.pair(&edge)) {
+            let edge = self.edges.get(at);
+            match places.entry(self.pair(&[edge.source, edge.target])) {
                 Entry::Occupied(place) => {
-                    let merged = &mut self.edges[*place.get()].weight;
-                    *merged = self.duplicates.merged(*merged, edge.weight);
+                    let merged = self.edges.get(*place.get());
+                    let weight = self.duplicates.merged(merged.weight, edge.weight);
+                    self.edges.set(*place.get(), Edge { weight, ..merged });
                 }
                 Entry::Vacant(place) => {
                     place.insert(kept);
-                    self.edges[kept] = edge;
+                    self.edges.set(kept, edge);
                     kept += 1;
                 }
             }
@@ -111,7 +113,7 @@ impl Pending {
     }
 
     /// What edges have in common that are merged.
-    fn pair(&self, &Edge { source, target, .. }: &Edge) -> u64 {
+    fn pair(&self, &[source, target]: &[u32; 2]) -> u64 {
         let (first, second) =
             if self.directed { (source, target) } else { (source.min(target), source.max(target)) };
         u64::from(first) << 32 | u64::from(second)

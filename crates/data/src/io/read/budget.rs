@@ -25,12 +25,17 @@ impl Budget {
         self.limit.get_or_init(|| Limit::new(self.max_memory))
     }
 
-    /// Checks what the process holds and what the next edges may need.
+    /// Checks what the process holds and what the next `edges` may need.
     ///
     /// # Errors
     /// [`Error::TooLarge`], with the place in the file.
-    pub(super) fn check(&self, builder: &NetworkBuilder, place: impl FnOnce() -> String) -> Result<()> {
-        let needed = held(builder) + builder.growth(LINES_PER_CHECK);
+    pub(super) fn check(
+        &self,
+        builder: &NetworkBuilder,
+        edges: usize,
+        place: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let needed = held(builder) + builder.growth(edges);
         self.limit().check(needed).map_err(|exceeded| {
             Error::too_large(format!(
                 "{}: reading up to here needs {exceeded}; remove lines, or use a machine with more memory",

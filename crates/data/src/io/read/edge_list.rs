@@ -1,11 +1,18 @@
 //! Reads the rows of a table as edges into a network builder.
 //!
-//! Invariant: every row becomes one edge of one view, or an error with file and line.
+//! The first rows are read one by one, the others in blocks by all threads (`block.rs`). Blocks that need more attention are read
+//! one by one as well, so that every decision and every error is made in one place.
+//!
+//! Invariant: every row becomes one edge of one view, or an error with file and line. Nodes, views and edges are those of reading
+//! row by row, for any number of threads.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use super::batch::{Batch, Refused};
+use super::block::{Pace, Parsed, Parser, count_lines};
 use super::budget::{Budget, LINES_PER_CHECK};
 use super::columns::{Columns, Format};
 use super::lines::Lines;
@@ -16,6 +23,7 @@ use crate::io::Files;
 use crate::network::{Duplicates, Interner, NetworkBuilder, NodeError, lossy};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Message, option, option_value, switch};
+use manyview_base::parallel::Pool;
 
 /// The observer is called after this many rows: one or two megabytes, a few hundredths of a second.
 const ROWS_PER_REPORT: u64 = LINES_PER_CHECK as u64;
@@ -26,6 +34,8 @@ const MOST_VIEWS: usize = 1000;
 /// What is common to all files of a network: where they are, and the progress for the observer.
 pub(super) struct Progress<'a> {
     pub files: &'a dyn Files,
+    pub pool: &'a Pool,
+    pub pace: Pace,
     pub observer: &'a mut ReadObserver<'a>,
     pub taken: BytesRead,
     pub total: Option<u64>,
@@ -70,29 +80,9 @@ pub(super) fn read_edge_list(
     };
     let (columns, note) = understand(&mut rows, format)?;
     rows.settle(columns.most.map_or(columns.needed(), |most| most + 1));
-    let mut edges = Edges { rows, columns, nodes };
-    let mut batch = Batch::default();
-    let mut read = 0;
-    loop {
-        let more = edges.read(&mut batch, builder, views);
-        // On an error, earlier rows are added first, so that the first error in the file is reported.
-        if !matches!(more, Ok(true)) || batch.is_full() {
-            batch.add_to(builder, |refused| edges.bad_node(refused))?;
-        }
-        if !more? {
-            break;
-        }
-        read += 1;
-        if read % ROWS_PER_REPORT == 0 {
-            progress.edges += ROWS_PER_REPORT;
-            progress.report(path)?;
-            progress.budget.check(builder, || {
-                let lines = edges.rows.lines();
-                format!("{}:{}", lines.file(), lines.number())
-            })?;
-        }
-    }
-    if read == 0 {
+    let mut table = Table { edges: Edges { rows, columns, nodes }, path, views, builder, progress, read: 0 };
+    table.read()?;
+    if table.read == 0 {
         return Err(Error::parse(
             file,
             format!(
@@ -101,9 +91,127 @@ pub(super) fn read_edge_list(
             ),
         ));
     }
-    progress.edges += read % ROWS_PER_REPORT;
-    progress.report(path)?;
     Ok(format!("{file}: {note}").into())
+}
+
+/// A table that is being read into a builder.
+struct Table<'a, 'b> {
+    edges: Edges<'a>,
+    path: &'a Path,
+    views: &'a mut Views,
+    builder: &'a mut NetworkBuilder,
+    progress: &'a mut Progress<'b>,
+    /// The number of rows so far.
+    read: u64,
+}
+
+impl Table<'_, '_> {
+    fn read(&mut self) -> Result<()> {
+        // Where rows need attention again and again, fewer blocks are tried.
+        let (mut rows, mut stops) = (self.progress.pace.first, 0);
+        while self.read_rows(rows)? {
+            rows = match self.read_blocks()? {
+                Blocks::All => u64::MAX,
+                Blocks::Until { lines, passed } => {
+                    stops = if passed { 1 } else { stops + 1 };
+                    lines.max(1) << stops.min(20)
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Reads up to this many rows one by one. Returns false at the end of the table.
+    fn read_rows(&mut self, most: u64) -> Result<bool> {
+        let mut batch = Batch::default();
+        let mut unreported = 0;
+        for _ in 0..most {
+            let more = self.edges.read(&mut batch, self.builder, self.views);
+            // On an error, earlier rows are added first, so that the first error in the file is reported.
+            if !matches!(more, Ok(true)) || batch.is_full() {
+                batch.add_to(self.builder, |refused| self.edges.bad_node(refused))?;
+            }
+            if !more? {
+                self.report(unreported)?;
+                return Ok(false);
+            }
+            self.read += 1;
+            unreported += 1;
+            if unreported == ROWS_PER_REPORT {
+                self.report(std::mem::take(&mut unreported))?;
+                self.check(LINES_PER_CHECK)?;
+            }
+        }
+        batch.add_to(self.builder, |refused| self.edges.bad_node(refused))?;
+        self.progress.edges += unreported;
+        Ok(true)
+    }
+
+    /// Reads blocks until one needs attention or the text ends. While the pool parses blocks, the calling thread takes the
+    /// next ones from the file.
+    fn read_blocks(&mut self) -> Result<Blocks> {
+        let (pool, Pace { size, count, .. }) = (self.progress.pool, self.progress.pace);
+        let mut passed = false;
+        let mut blocks = self.edges.rows.lines_mut().take_blocks(count, size);
+        while !blocks.is_empty() {
+            let Edges { rows, columns, .. } = &mut self.edges;
+            let (delimiter, limit) = (rows.delimiter(), rows.limit());
+            let parser = Parser { columns, delimiter, limit, builder: self.builder, views: self.views };
+            let parse = || blocks.par_iter().map(|block| parser.parse(block)).collect::<Vec<_>>();
+            let (parsed, next) = pool.beside(parse, || rows.lines_mut().take_blocks(count, size));
+            let added = self.add(parsed)?;
+            if added < blocks.len() {
+                let lines = count_lines(&blocks[added]);
+                self.edges.rows.lines_mut().give_back(blocks.into_iter().skip(added).chain(next));
+                return Ok(Blocks::Until { lines, passed: passed || added > 0 });
+            }
+            passed = true;
+            blocks = next;
+        }
+        Ok(Blocks::All)
+    }
+
+    /// Adds the edges of blocks up to the first that needs attention, and returns their number.
+    fn add(&mut self, parsed: Vec<Option<Parsed>>) -> Result<usize> {
+        let (mut blocks, mut edges) = (0, 0);
+        for parsed in parsed {
+            let Some(parsed) = parsed else { break };
+            let (lines, rows) = (parsed.lines, parsed.rows as u64);
+            self.check(parsed.rows)?;
+            if !parsed.add_to(self.builder, self.views)? {
+                break;
+            }
+            self.edges.rows.lines_mut().pass(lines);
+            blocks += 1;
+            edges += rows;
+        }
+        self.read += edges;
+        self.report(edges)?;
+        Ok(blocks)
+    }
+
+    fn report(&mut self, edges: u64) -> Result<()> {
+        self.progress.edges += edges;
+        self.progress.report(self.path)
+    }
+
+    /// Checks the memory for what has been read and for `edges` more. A small network is left to the estimate of the whole run,
+    /// which can give better advice.
+    fn check(&self, edges: usize) -> Result<()> {
+        if self.builder.edges() + edges < LINES_PER_CHECK {
+            return Ok(());
+        }
+        let lines = self.edges.rows.lines();
+        self.progress.budget.check(self.builder, edges, || format!("{}:{}", lines.file(), lines.number()))
+    }
+}
+
+/// How far blocks were read.
+enum Blocks {
+    /// To the end of the text, or of what can be cut into blocks.
+    All,
+    /// Up to a block of this many lines that needs attention; `passed` if others were read before.
+    Until { lines: u64, passed: bool },
 }
 
 /// Determines the columns and moves to the first edge. Returns the columns and a note, to be made a message.
@@ -302,7 +410,7 @@ fn too_few(rows: &Rows, needed: usize) -> Error {
 
 /// Parses a finite number of at least 0.
 #[inline]
-fn parse_weight(field: &[u8]) -> Option<f64> {
+pub(super) fn parse_weight(field: &[u8]) -> Option<f64> {
     // Counts are the most frequent weights, and exact below 10^15.
     if field.len() <= 15 && !field.is_empty() && field.iter().all(u8::is_ascii_digit) {
         return Some(field.iter().fold(0u64, |sum, digit| 10 * sum + u64::from(digit - b'0')) as f64);

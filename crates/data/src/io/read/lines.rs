@@ -1,7 +1,8 @@
 //! The lines of a text, read one at a time through one buffer.
 //!
 //! Invariant: `buffer[start..end]` is the current line without its line break, `buffer[next..filled]` has not been
-//! split into lines yet, and nothing from `mark` on is overwritten while there is a mark.
+//! split into lines yet, and nothing from `mark` on is overwritten while there is a mark. Blocks of lines can be taken out and
+//! given back; lines and numbers are then the same as if they had stayed.
 
 use super::text::Text;
 use manyview_base::error::{Error, Result};
@@ -36,14 +37,27 @@ pub(super) struct Lines {
     mark: Option<Mark>,
     /// The first zero byte of the buffer, which is in the current line or after it.
     zero: Option<usize>,
+    /// The error with which the text ended while a block was taken; due when the lines before it have been read.
+    failure: Option<Error>,
 }
 
 impl Lines {
     pub(super) fn new(text: Text) -> Result<Lines> {
         let buffer = vec![0; FIRST];
         let (mark, zero) = (None, None);
-        let mut lines =
-            Lines { text, buffer, start: 0, end: 0, next: 0, filled: 0, number: 0, extent: 1, mark, zero };
+        let mut lines = Lines {
+            text,
+            buffer,
+            start: 0,
+            end: 0,
+            next: 0,
+            filled: 0,
+            number: 0,
+            extent: 1,
+            mark,
+            zero,
+            failure: None,
+        };
         while lines.filled < 3 && lines.fill()? {}
         let head = &lines.buffer[..lines.filled];
         if head.starts_with(b"\xef\xbb\xbf") {
@@ -97,6 +111,78 @@ impl Lines {
 
     pub(super) fn clear_mark(&mut self) {
         self.mark = None;
+    }
+
+    /// Takes up to `count` blocks of whole lines, each of about `size` bytes, from what follows the current line. Fewer at
+    /// the end of the text, and where a line is too long or the text cannot be read: advancing reports that.
+    ///
+    /// The numbers of the lines are those before the blocks until [`Lines::pass`] is called for each of them.
+    pub(super) fn take_blocks(&mut self, count: usize, size: usize) -> Vec<Vec<u8>> {
+        debug_assert!(self.mark.is_none(), "blocks are not taken between a mark and its end");
+        std::iter::from_fn(|| self.take_block(size)).take(count).collect()
+    }
+
+    fn take_block(&mut self, size: usize) -> Option<Vec<u8>> {
+        if self.failure.is_some() {
+            return None;
+        }
+        let mut block = Vec::with_capacity(self.filled - self.next + size);
+        block.extend_from_slice(&self.buffer[self.next..self.filled]);
+        let mut searched = 0;
+        loop {
+            let used = block.len();
+            block.resize(used + size.saturating_sub(used).max(FIRST), 0);
+            let read = self.text.read(&mut block[used..]);
+            block.truncate(used + *read.as_ref().unwrap_or(&0));
+            let ended = match read {
+                Ok(bytes) => bytes == 0,
+                Err(error) => {
+                    self.failure = Some(error);
+                    false
+                }
+            };
+            if ended {
+                self.refill(Vec::new());
+                return (!block.is_empty()).then_some(block);
+            }
+            if block.len() < size && self.failure.is_none() {
+                continue;
+            }
+            let last = memchr::memrchr(b'\n', &block[searched..]);
+            searched = block.len();
+            match last {
+                Some(_) if self.failure.is_none() => {
+                    let tail = block.split_off(memchr::memrchr(b'\n', &block).map_or(0, |at| at + 1));
+                    self.refill(tail);
+                    return Some(block);
+                }
+                None if self.failure.is_none() && block.len() <= LONGEST => {}
+                _ => {
+                    self.refill(block);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Counts the lines of a block that was taken.
+    pub(super) fn pass(&mut self, lines: u64) {
+        self.number += lines;
+    }
+
+    /// Puts blocks back that were taken and not passed: all of them, in order.
+    pub(super) fn give_back(&mut self, blocks: impl IntoIterator<Item = Vec<u8>>) {
+        let mut buffer = Vec::new();
+        blocks.into_iter().for_each(|block| buffer.extend_from_slice(&block));
+        buffer.extend_from_slice(&self.buffer[self.next..self.filled]);
+        self.refill(buffer);
+    }
+
+    /// Replaces what has not been split into lines yet.
+    fn refill(&mut self, buffer: Vec<u8>) {
+        self.zero = memchr::memchr(0, &buffer);
+        (self.start, self.end, self.next, self.filled) = (0, 0, 0, buffer.len());
+        self.buffer = buffer;
     }
 
     /// Returns the name of the file, for messages.
@@ -176,6 +262,9 @@ impl Lines {
             if self.buffer.len() < BUFFER {
                 self.buffer.resize(BUFFER, 0);
             }
+        }
+        if let Some(error) = self.failure.take() {
+            return Err(error);
         }
         let bytes = self.text.read(&mut self.buffer[self.filled..])?;
         if self.zero.is_none() {

@@ -7,6 +7,7 @@
 //! Invariant: what cannot be interpreted is an error with file and line; what was inferred is reported in a note.
 
 mod batch;
+mod block;
 mod budget;
 mod columns;
 mod edge_list;

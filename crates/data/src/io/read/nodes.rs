@@ -54,7 +54,7 @@ pub(super) fn read_nodes(
         }
         numbers.push(lines.number());
         if numbers.len() % LINES_PER_CHECK == 0 {
-            budget.check(builder, || format!("{}:{}", lines.file(), lines.number()))?;
+            budget.check(builder, LINES_PER_CHECK, || format!("{}:{}", lines.file(), lines.number()))?;
         }
     }
     if numbers.is_empty() {

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::block::Pace;
 use super::budget::Budget;
 use super::edge_list::{Progress, Views, read_edge_list};
 use super::nodes::read_nodes;
@@ -17,7 +18,8 @@ use manyview_base::parallel::Pool;
 
 /// Reads a network and reports the progress to the observer every few megabytes.
 ///
-/// The files are read on the calling thread, and the network is built on the threads of the pool.
+/// The files are read on the calling thread, and their lines are parsed and the network is built on the threads of the pool.
+/// The result does not depend on their number.
 ///
 /// ```no_run
 /// use std::ops::ControlFlow;
@@ -57,6 +59,17 @@ pub fn read_network_from(
     pool: &Pool,
     observer: &mut ReadObserver<'_>,
 ) -> Result<ReadNetwork> {
+    read_at(Pace::new(pool.threads()), files, source, options, pool, observer)
+}
+
+fn read_at(
+    pace: Pace,
+    files: &dyn Files,
+    source: &Source,
+    options: &ReadOptions,
+    pool: &Pool,
+    observer: &mut ReadObserver<'_>,
+) -> Result<ReadNetwork> {
     let plan = Plan::new(files, source, options)?;
     let (taken, budget) = (BytesRead::default(), Budget::new(options.max_memory));
     let mut builder = NetworkBuilder::new();
@@ -65,8 +78,16 @@ pub fn read_network_from(
         notes.push(read_nodes(files, path, &mut builder, &taken, &budget)?);
     }
     let total = size(files, &plan);
-    let mut progress =
-        Progress { files, observer: &mut |reading| observer(reading), taken, total, edges: 0, budget };
+    let mut progress = Progress {
+        files,
+        pool,
+        pace,
+        observer: &mut |reading| observer(reading),
+        taken,
+        total,
+        edges: 0,
+        budget,
+    };
     let nodes = plan.nodes.as_deref().map(place);
     for job in &plan.jobs {
         notes.push(read_job(job, nodes.as_deref(), &mut builder, &mut progress)?);
@@ -157,4 +178,141 @@ fn count_notes(view: &View, duplicates: Duplicates) -> Vec<Message> {
         notes.push(format!("view {name}: {lines}; {done} (use {other} to {purpose})").into());
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use manyview_base::random::{Key, unit_f64};
+
+    use super::*;
+    use crate::io::{Directed, Memory};
+
+    /// Blocks from the first row on, of a few lines each.
+    const SMALL: [Pace; 3] = [
+        Pace { first: 0, size: 1, count: 1 },
+        Pace { first: 1, size: 40, count: 3 },
+        Pace { first: 7, size: 300, count: 2 },
+    ];
+
+    const ROWS: Pace = Pace { first: u64::MAX, size: 1, count: 1 };
+
+    /// All that can be seen of a network, or the error.
+    fn seen(pace: Pace, threads: usize, name: &str, text: &[u8], options: &ReadOptions) -> String {
+        let files = Memory::new([(name, text.to_vec()), ("nodes.txt", b"a\nb\nc\nd\n".to_vec())]);
+        let source = Source::Paths(vec![name.into()]);
+        let mut edges = 0;
+        let observer = &mut |reading: &super::super::Reading<'_>| {
+            edges = reading.edges;
+            ControlFlow::Continue(())
+        };
+        match read_at(pace, &files, &source, options, &Pool::new(Some(threads)).unwrap(), observer) {
+            Ok(ReadNetwork { network, notes }) => {
+                let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+                format!("{network:?} {notes:?} {edges}")
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn assert_same(name: &str, text: impl AsRef<[u8]>, options: &ReadOptions) -> String {
+        let text = text.as_ref();
+        let expected = seen(ROWS, 1, name, text, options);
+        for pace in SMALL {
+            for threads in [1, 2, 3, 8] {
+                let found = seen(pace, threads, name, text, options);
+                assert!(
+                    found == expected,
+                    "{name}, {pace:?}, {threads} threads:\n{found}\ninstead of\n{expected}"
+                );
+            }
+        }
+        expected
+    }
+
+    fn table(rows: usize, separator: &str) -> String {
+        let at = |row, col, most: f64| (unit_f64(Key::new(3).at(row, col)) * most) as usize;
+        (0..rows)
+            .map(|row| {
+                let (a, b, weight) = (at(row, 0, 60.0), at(row, 1, 2000.0), at(row, 2, 9.0));
+                let end = if row % 5 == 0 { "\r\n" } else { "\n" };
+                let blank = if row % 17 == 3 { "\n \n" } else { "" };
+                format!(
+                    "node {a}{separator}n{b}{separator} 0.{weight} {separator}kind{}{end}{blank}",
+                    row / 50 % 4
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn blocks_give_what_rows_give() {
+        let options = ReadOptions::default();
+        for (name, separator) in [("x.tsv", "\t"), ("x.csv", ","), ("x.csv", ";")] {
+            let text = table(300, separator);
+            assert!(assert_same(name, &text, &options).contains("Network"));
+            assert_same(name, text.trim_end(), &options);
+            let relation =
+                ReadOptions { relation: Some("4".into()), directed: Directed::All, ..options.clone() };
+            assert!(assert_same(name, &text, &relation).contains("kind3"));
+            assert!(
+                assert_same(name, format!("source{separator}target\n"), &options).contains("only a header")
+            );
+        }
+        assert_same("x.txt", "a b\nb  c\n\n c d \na e", &options);
+        assert_same("x.tsv", "a\ta\nb\tb\na\tb\nb\ta\n", &options);
+        let fixed = ReadOptions { nodes: Some("nodes.txt".into()), ..options };
+        assert_same("x.tsv", "c\tb\nb\ta\n".repeat(30), &fixed);
+    }
+
+    #[test]
+    fn quoted_fields_across_blocks_are_whole() {
+        let quoted = "a,\"b\nwith, lines\n\"\n\"c\",d\n".repeat(3);
+        let text = format!("{}{quoted}{}", "a,b\nb,c\n".repeat(30), "c,d\nd,new\n".repeat(30));
+        assert!(assert_same("x.csv", text, &ReadOptions::default()).contains("with, lines"));
+    }
+
+    #[test]
+    fn the_first_mistake_is_reported_wherever_it_is() {
+        let options = ReadOptions::default();
+        let good = |row: usize| format!("a{row}\tb\t1");
+        let mistakes: [(&[u8], &str); 6] = [
+            (b"x\ty\t-1", "is negative"),
+            (b"x\ty", "found 2 fields"),
+            (b"x\t\t1", "the target is empty"),
+            (b"x\tcaf\xe9\t1", "is not UTF-8"),
+            (b"x\ty\0\t1", "zero byte"),
+            (b"x\ty\tmuch", "is not a number"),
+        ];
+        for at in [1, 2, 9, 40] {
+            for (index, (mistake, words)) in mistakes.into_iter().enumerate() {
+                let mut lines: Vec<Vec<u8>> = (0..50).map(|row| good(row).into_bytes()).collect();
+                lines[at] = mistake.to_vec();
+                // A later one is not reported.
+                lines[45] = mistakes[(index + 1) % 6].0.to_vec();
+                let error = assert_same("x.tsv", lines.join(&b'\n'), &options);
+                assert!(
+                    error.starts_with(&format!("x.tsv:{}: ", at + 1)) && error.contains(words),
+                    "{error}"
+                );
+            }
+        }
+        let fixed = ReadOptions { nodes: Some("nodes.txt".into()), ..options };
+        let text = format!("{}a\tx\n{}", "a\tb\n".repeat(30), "a\ty\n".repeat(9));
+        assert!(assert_same("x.tsv", text, &fixed).contains("x.tsv:31: node \"x\" is not in nodes.txt"));
+    }
+
+    #[test]
+    fn data_that_end_early_are_reported_after_the_rows_before() {
+        let text: String =
+            (0..20_000u32).map(|row| format!("a{}\tb{row}\n", row.wrapping_mul(2_654_435_761))).collect();
+        let mut packed = zstd::encode_all(text.as_bytes(), 1).unwrap();
+        packed.truncate(packed.len() - 9);
+        assert!(assert_same("x.tsv", &packed, &ReadOptions::default()).contains("the zstd data ends early"));
+        let bad = text.replacen("\tb90\n", "\n", 1);
+        let mut packed = zstd::encode_all(bad.as_bytes(), 1).unwrap();
+        packed.truncate(packed.len() - 9);
+        assert!(
+            assert_same("x.tsv", &packed, &ReadOptions::default()).starts_with("x.tsv:91: found one field")
+        );
+    }
 }

@@ -108,8 +108,18 @@ impl Rows {
         self.delimiter
     }
 
+    /// Returns the number of fields beyond which they are ignored.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     pub(super) fn lines(&self) -> &Lines {
         &self.lines
+    }
+
+    /// Returns the lines, to take whole blocks of them.
+    pub(super) fn lines_mut(&mut self) -> &mut Lines {
+        &mut self.lines
     }
 
     fn split_quoted(&mut self, delimiter: u8) -> Result<()> {
@@ -189,7 +199,7 @@ pub(super) fn stem(path: &Path) -> String {
 }
 
 #[inline]
-fn split(line: &[u8], delimiter: u8, limit: usize, fields: &mut Vec<(usize, usize)>) {
+pub(super) fn split(line: &[u8], delimiter: u8, limit: usize, fields: &mut Vec<(usize, usize)>) {
     let mut start = 0;
     // Fields are short, so a plain loop is faster than a vectorized search for each.
     for (at, &byte) in line.iter().enumerate() {
@@ -205,7 +215,7 @@ fn split(line: &[u8], delimiter: u8, limit: usize, fields: &mut Vec<(usize, usiz
 }
 
 #[inline]
-fn split_blanks(line: &[u8], limit: usize, fields: &mut Vec<(usize, usize)>) {
+pub(super) fn split_blanks(line: &[u8], limit: usize, fields: &mut Vec<(usize, usize)>) {
     let mut at = 0;
     while fields.len() < limit {
         while at < line.len() && is_space(line[at]) {
