@@ -244,6 +244,40 @@ class Report(unittest.TestCase):
         self.assertFalse([cell for cell in weights if "NaN" in cell or "undefined" in cell or "function" in cell])
         self.quiet(page)
 
+    def test_a_sample_has_its_nearest_nodes_among_all_nodes(self):
+        page = self.folder / "sample.html"
+        manyview("report", self.folder / "digits", "--labels", DIGITS / "labels.tsv", "--sample", 150, "-o", page, "--quiet")
+        self.browser.open(page)
+        self.settle()
+        self.assertIn("2,000 nodes, 6 views", self.text("lede"))
+        self.assertIn("The map shows 150 of 2,000 nodes, drawn at random", self.text("map-caption"))
+        legend = "[...document.querySelectorAll('#legend button span:last-child')].reduce((sum, e) => sum + Number(e.textContent), 0)"
+        self.assertEqual(self.browser.run(legend), 150)
+        x, y = self.browser.run("window.manyview.place(7)")
+        self.browser.click(x, y)
+        self.browser.until("window.manyview.picked() >= 0")
+        name = self.browser.run("document.querySelector('#node h3').textContent")
+        near = self.browser.run("[...document.querySelectorAll('.near .line')].map((e) => [...e.children].map((c) => c.textContent))")
+        z = np.load(self.folder / "digits/embedding.npy").astype(float)
+        unit = z / np.linalg.norm(z, axis=1, keepdims=True)
+        cosine = unit @ unit[self.row[name]]
+        cosine[self.row[name]] = -1
+        self.assertEqual(len(near), 10)
+        for (other, similarity), expected in zip(near, -np.sort(-cosine)[:10]):
+            self.assertAlmostEqual(cosine[self.row[other]], expected, places=5)
+            self.assertAlmostEqual(float(similarity), expected, places=3)
+        # Of ten neighbors among 2,000 nodes, some are not among the 150.
+        said = "document.getElementById('node').textContent.includes('This node was not drawn for the map')"
+        outside = 0
+        for other, _ in near:
+            self.find(other)
+            self.browser.press("Enter")
+            self.assertEqual(self.browser.run("document.querySelector('#node h3').textContent"), other)
+            self.assertEqual(self.browser.run("document.querySelectorAll('.bars .bar').length"), 8)
+            outside += self.browser.run(said)
+        self.assertGreater(outside, 0)
+        self.quiet(page)
+
     def test_scores_and_clusters_are_shown(self):
         self.browser.open(self.page)
         heads = self.browser.run("[...document.querySelectorAll('#score-tables th')].map((head) => head.textContent)")

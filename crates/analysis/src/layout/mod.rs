@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 use crate::neighbors::unit_rows;
 use manyview_base::error::Result;
 use manyview_base::parallel::Pool;
-use manyview_base::random::{Key, unit_f64};
+use manyview_base::random::{Key, text_key, unit_f64};
 use manyview_data::embedding::Embedding;
 
 /// Number of columns of wide embeddings after the reduction.
@@ -38,6 +38,23 @@ pub enum Step {
     Neighbors(usize, usize),
     /// Number of iterations done, and the total.
     Descent(usize, usize),
+}
+
+/// Draws `count` of the rows for a map of a large embedding, in ascending order: one at random from each of `count` ranges of
+/// about equal size, so that every part of the rows is represented. All rows if there are no more.
+pub fn draw_rows(rows: usize, count: usize, seed: u64) -> Vec<u32> {
+    if count >= rows {
+        return (0..rows as u32).collect();
+    }
+    let key = Key::new(seed).with(text_key("rows of a map"));
+    // In 128 bits, because rows x count may exceed 64.
+    let start = |range: usize| (range as u128 * rows as u128 / count as u128) as usize;
+    let draw = |range: usize| {
+        let (from, to) = (start(range), start(range + 1));
+        let step = (unit_f64(key.at(range, 0)) * (to - from) as f64) as usize;
+        (from + step.min(to - from - 1)) as u32
+    };
+    (0..count).map(draw).collect()
 }
 
 /// Computes two coordinates per node, centered and in [-1, 1]; `None` for nodes with a zero vector.
@@ -146,6 +163,19 @@ mod tests {
                 others.min_by(|a, b| distance(*a.1, point).total_cmp(&distance(*b.1, point))).unwrap();
             assert_eq!(nearest.0 % 3, row % 3, "node {row}");
         }
+    }
+
+    #[test]
+    fn drawn_rows_are_spread_over_all_rows() {
+        for (rows, count) in [(10, 3), (1000, 999), (1000, 7), (5, 5), (5, 9), (0, 4), (7, 0)] {
+            let drawn = draw_rows(rows, count, 1);
+            assert_eq!(drawn.len(), count.min(rows));
+            assert!(drawn.windows(2).all(|pair| pair[0] < pair[1]));
+            assert!(drawn.iter().all(|&row| (row as usize) < rows));
+            let widest = drawn.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0);
+            assert!(count == 0 || widest <= 2 * rows.div_ceil(count), "{rows} {count} {widest}");
+        }
+        assert_ne!(draw_rows(1000, 9, 1), draw_rows(1000, 9, 2));
     }
 
     #[test]

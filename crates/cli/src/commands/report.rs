@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
+use manyview::Error;
 use manyview::evaluate::Labels;
 use manyview::parallel::Pool;
 use manyview::result::ResultFolder;
@@ -11,12 +12,15 @@ use manyview::result::ResultFolder;
 use super::tell_unknown;
 use crate::args::ReportArgs;
 use crate::interrupt;
-use crate::report::{Place, evaluation, write};
+use crate::report::{Content, Place, Sample, evaluation, write};
 use crate::ui::{Reporter, bytes, plural, print, seconds};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     let began = Instant::now();
     let pool = Pool::new(args.threads)?;
+    if args.sample == Some(0) {
+        return Err(Error::config("--sample must be at least 1").into());
+    }
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.quiet);
     let finished = ResultFolder::open(&args.folder)?;
@@ -26,14 +30,22 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         let labels = Labels::open(path, finished.embedding.nodes())?;
         reporter.say(&format!("{}: {}", path.display(), plural(labels.names().len(), "label")));
         tell_unknown(&labels, path, "result", &reporter);
-        Ok::<_, manyview::Error>(labels)
+        Ok::<_, Error>(labels)
     });
     let labels = labels.transpose()?;
-    let extras = evaluation(&finished.embedding, labels.as_ref(), args.seed, &pool, &mut reporter)?;
+    let sample = Sample::of(&finished.embedding, args.sample, args.seed);
+    if let Some(words) = sample.words() {
+        reporter
+            .say(&format!("the page shows {words}, drawn at random, and their neighbors among all nodes"));
+    }
+    let extras = evaluation(&sample, labels.as_ref(), args.seed, &pool, &mut reporter)?;
     let title = title(&args.folder);
-    let written = write(&title, &finished, &extras, args.seed, place, &pool, &mut reporter)?;
+    let (labels, sample, extras) = (labels.as_ref(), &sample, &extras);
+    let content = Content { title: &title, finished: &finished, labels, sample, extras };
+    let written = write(content, args.seed, place, &pool, &mut reporter)?;
     if !reporter.is_quiet() {
-        let (nodes, size) = (plural(finished.embedding.rows(), "node"), bytes(written.bytes as u64));
+        let nodes = sample.words().unwrap_or_else(|| plural(finished.embedding.rows(), "node"));
+        let size = bytes(written.bytes as u64);
         let (page, time) = (written.path.display(), seconds(began.elapsed().as_secs_f64()));
         print(format!("{page}: {nodes}, {size}, {time}; open it in a browser\n"))?;
     }

@@ -24,6 +24,11 @@ pub(crate) fn run(args: &ViewsArgs) -> Result<()> {
         interrupt::go_on()
     })?;
     reporter.finish();
+    if settings.is_some() && summary.views.iter().all(|view| view.entries.is_none()) {
+        reporter.say(
+            "proximities are not compared: exact ones would take long; use --proximity exact to compare them, or --no-proximity",
+        );
+    }
     if args.json {
         return print(serde_json::to_string_pretty(&summary)? + "\n");
     }

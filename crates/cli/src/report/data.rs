@@ -2,6 +2,8 @@
 //!
 //! Numbers are packed into bytes: shares in 255ths, cosines in 65,535ths, coordinates in 32,767ths, all in base64.
 //! With ten neighbors and six views that is about 250 bytes per node; a finer resolution would not be visible.
+//!
+//! The nodes of a page are those of the sample, then their neighbors outside of it, of which the page has less.
 
 use anyhow::Result;
 use manyview::embedding::Kind;
@@ -15,7 +17,8 @@ use manyview::{Embedding, Error};
 use serde::Serialize;
 
 use super::encode::base64;
-use super::{Extras, Labels, Scores};
+use super::labels::Labels;
+use super::{Content, Scores};
 use crate::interrupt;
 use crate::ui::Reporter;
 
@@ -37,7 +40,9 @@ pub(super) struct Page<'a> {
     title: &'a str,
     dim: usize,
     nodes: Vec<&'a str>,
-    /// x and y of each node, 16 bits each.
+    /// The sample of a large result.
+    sample: Option<Drawn>,
+    /// x and y of each node of the map, 16 bits each.
     places: String,
     /// "consensus", then the views, and their union if it took part; empty if the columns of the result are not assigned to views.
     sources: Vec<&'a str>,
@@ -45,10 +50,17 @@ pub(super) struct Page<'a> {
     shares: String,
     parts: Vec<PagePart>,
     neighbors: Near,
-    labels: Option<&'a Labels>,
+    labels: Option<Labels>,
     clusters: Option<Vec<i64>>,
     scores: Option<&'a Scores>,
     run: Run<'a>,
+}
+
+/// The first `drawn` nodes of the page were drawn from `of` nodes; the others are there as their neighbors.
+#[derive(Serialize)]
+struct Drawn {
+    drawn: usize,
+    of: usize,
 }
 
 #[derive(Serialize)]
@@ -58,11 +70,11 @@ struct PagePart {
     source: usize,
 }
 
-/// The neighbors of all nodes, [`NEIGHBORS`] each.
+/// The neighbors of all nodes of the map, [`NEIGHBORS`] each.
 #[derive(Default, Serialize)]
 struct Near {
     count: usize,
-    /// 32 bits each.
+    /// Numbers of nodes of the page, 32 bits each.
     ids: String,
     /// 16 bits each.
     similarity: String,
@@ -101,22 +113,20 @@ struct RunNetwork<'a> {
 
 /// Computes the data of the page; most of the time is spent on the neighbors and the map.
 pub(super) fn compute<'a>(
-    title: &'a str,
-    finished: &'a SavedResult,
-    extras: &'a Extras,
+    content: Content<'a>,
     seed: u64,
     pool: &Pool,
     reporter: &mut Reporter,
 ) -> Result<Page<'a>> {
+    let Content { title, finished, labels, sample, extras } = content;
     let embedding = &finished.embedding;
-    let all: Vec<u32> = (0..embedding.rows() as u32).collect();
-    let mut near = neighbors_watched(embedding, &all, NEIGHBORS, pool, &mut |done| {
-        reporter.neighbors(done, all.len());
+    let mut near = neighbors_watched(embedding, &sample.rows, NEIGHBORS, pool, &mut |done| {
+        reporter.neighbors(done, sample.rows.len());
         interrupt::go_on()
     })?;
     // The page shows similar nodes only; vectors with both signs also have neighbors with a negative cosine.
     near.iter_mut().for_each(|near| near.retain(|neighbor| neighbor.similarity > 0.0));
-    let places = layout_watched(embedding, seed, pool, &mut |step| {
+    let places = layout_watched(&sample.embedding, seed, pool, &mut |step| {
         reporter.laying_out(step);
         interrupt::go_on()
     })?;
@@ -124,20 +134,34 @@ pub(super) fn compute<'a>(
         return Err(Error::Interrupted.into());
     }
     let origins = Origins::new(finished);
+    let rows = with_neighbors(&sample.rows, &near);
+    let mut numbers = vec![NOBODY; embedding.rows()];
+    rows.iter().zip(0..).for_each(|(&row, number)| numbers[row as usize] = number);
+    let cluster = |at: usize, of: &[Option<u32>]| of.get(at).copied().flatten().map_or(-1, i64::from);
     Ok(Page {
         title,
         dim: embedding.dim(),
-        nodes: embedding.nodes().iter().collect(),
+        nodes: rows.iter().map(|&row| embedding.nodes().id(row as usize)).collect(),
+        sample: sample.is_part().then_some(Drawn { drawn: sample.rows.len(), of: sample.total }),
         places: packed_places(&places),
-        shares: base64(&all.iter().flat_map(|&node| origins.shares(node, node)).collect::<Vec<u8>>()),
+        shares: base64(&rows.iter().flat_map(|&node| origins.shares(node, node)).collect::<Vec<u8>>()),
         parts: origins.page_parts(),
-        neighbors: origins.pack(&near),
+        neighbors: origins.pack(&sample.rows, &near, &numbers),
         sources: origins.sources,
-        labels: extras.labels.as_ref(),
-        clusters: extras.clusters.as_ref().map(|of| of.iter().map(|c| c.map_or(-1, i64::from)).collect()),
+        labels: labels.map(|labels| Labels::of_rows(labels, &rows)),
+        clusters: extras.clusters.as_ref().map(|of| (0..rows.len()).map(|at| cluster(at, of)).collect()),
         scores: extras.scores.as_ref(),
         run: run(&finished.run),
     })
+}
+
+/// The rows of the sample, then those of neighbors that are not in it, both ascending.
+fn with_neighbors(sample: &[u32], near: &[Vec<Neighbor>]) -> Vec<u32> {
+    let neighbors = near.iter().flatten().map(|neighbor| neighbor.node);
+    let mut others: Vec<u32> = neighbors.filter(|node| sample.binary_search(node).is_err()).collect();
+    others.sort_unstable();
+    others.dedup();
+    [sample, &others].concat()
 }
 
 fn run(run: &SavedRun) -> Run<'_> {
@@ -215,13 +239,14 @@ impl<'a> Origins<'a> {
         sums.into_iter().map(in_255ths).collect()
     }
 
-    fn pack(&self, near: &[Vec<Neighbor>]) -> Near {
+    /// Packs the neighbors of rows. `numbers` are those of all rows on the page.
+    fn pack(&self, rows: &[u32], near: &[Vec<Neighbor>], numbers: &[u32]) -> Near {
         let (mut ids, mut similarity) = (Vec::new(), Vec::new());
         let (mut shares, mut parts, mut part_shares) = (Vec::new(), Vec::new(), Vec::new());
-        for (node, near) in near.iter().enumerate() {
+        for (&node, near) in rows.iter().zip(near) {
             for neighbor in near {
-                let of_parts = self.embedding.part_shares(node, neighbor.node as usize);
-                ids.extend(neighbor.node.to_le_bytes());
+                let of_parts = self.embedding.part_shares(node as usize, neighbor.node as usize);
+                ids.extend(numbers[neighbor.node as usize].to_le_bytes());
                 similarity.extend(((neighbor.similarity * 65535.0).round() as u16).to_le_bytes());
                 shares.extend(self.by_source(&of_parts));
                 let top = self.top(&of_parts);
@@ -269,4 +294,20 @@ impl<'a> Origins<'a> {
 
 fn in_255ths(share: f64) -> u8 {
     (share * 255.0).round() as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbors_outside_the_sample_follow_it() {
+        let pool = Pool::new(Some(1)).unwrap();
+        let nodes = ["a", "b", "c", "d", "e"].iter().collect();
+        let embedding =
+            Embedding::new(nodes, 2, vec![1.0, 0.0, 0.0, 1.0, 0.1, 1.0, 1.0, 0.1, 0.0, 0.0], Vec::new());
+        let near = manyview::neighbors::neighbors(&embedding, &[1, 3], 1, &pool);
+        assert_eq!(with_neighbors(&[1, 3], &near), [1, 3, 0, 2]);
+        assert_eq!(with_neighbors(&[0, 1, 2, 3, 4], &near), [0, 1, 2, 3, 4]);
+    }
 }

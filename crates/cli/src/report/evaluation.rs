@@ -1,13 +1,13 @@
 //! The clusters and scores of the page.
 
 use anyhow::Result;
+use manyview::Error;
 use manyview::evaluate::kmeans::{KmeansSettings, kmeans_watched};
 use manyview::evaluate::{self, ClassifySettings, ClusterSettings, Summary, Vectors};
 use manyview::message::Notation;
 use manyview::parallel::Pool;
-use manyview::{Embedding, Error};
 
-use super::{Extras, Labels, ScoreTable, Scores};
+use super::{Extras, Sample, ScoreTable, Scores};
 use crate::interrupt;
 use crate::ui::Reporter;
 
@@ -18,18 +18,21 @@ const RESTARTS: usize = 5;
 /// Number of clusters without labels.
 const CLUSTERS: usize = 8;
 
-/// Clusters the nodes and, with labels, evaluates classification and clustering.
+/// Clusters the nodes of the page and, with labels, evaluates classification and clustering.
 ///
 /// If the labels cannot be evaluated (with only one class, for example), the reason is reported and the page is
 /// written without scores.
 pub(crate) fn evaluation(
-    embedding: &Embedding,
+    sample: &Sample<'_>,
     labels: Option<&evaluate::Labels>,
     seed: u64,
     pool: &Pool,
     reporter: &mut Reporter,
 ) -> Result<Extras> {
-    let vectors = Vectors::try_from(embedding)?;
+    let vectors = Vectors::try_from(&*sample.embedding)?;
+    let labels = labels.map(|labels| sample.labels(labels)).transpose();
+    let labels = or_say(labels, reporter)?.flatten();
+    let labels = labels.as_deref();
     let k = labels.map_or(CLUSTERS, |labels| labels.names().len()).min(vectors.rows());
     let settings = KmeansSettings { restarts: RESTARTS, seed, ..KmeansSettings::new(k) };
     let found = kmeans_watched(&vectors, &settings, pool, &mut |step| {
@@ -37,17 +40,17 @@ pub(crate) fn evaluation(
         interrupt::go_on()
     })?;
     let clusters = Some(found.assignments.into_iter().map(Some).collect());
-    let Some(labels) = labels else { return Ok(Extras { clusters, ..Extras::default() }) };
+    let Some(labels) = labels else { return Ok(Extras { clusters, scores: None }) };
     let mut tables = Vec::new();
     tables.extend(or_say(classification(&vectors, labels, seed, pool, reporter), reporter)?);
     tables.extend(or_say(clustering(&vectors, labels, seed, pool, reporter), reporter)?);
     let scores = (!tables.is_empty()).then_some(Scores { tables });
-    Ok(Extras { labels: Some(Labels::from(labels)), clusters, scores })
+    Ok(Extras { clusters, scores })
 }
 
-fn or_say(table: Result<ScoreTable, Error>, reporter: &mut Reporter) -> Result<Option<ScoreTable>, Error> {
-    match table {
-        Ok(table) => Ok(Some(table)),
+fn or_say<T>(found: Result<T, Error>, reporter: &mut Reporter) -> Result<Option<T>, Error> {
+    match found {
+        Ok(found) => Ok(Some(found)),
         // The settings are constants, so these errors mean too few nodes or labels.
         Err(Error::Network(sentence) | Error::Config(sentence)) => {
             reporter.say(&format!("not evaluated: {}", sentence.in_notation(Notation::CommandLine)));

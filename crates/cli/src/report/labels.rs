@@ -8,21 +8,23 @@ use serde::Serialize;
 pub(crate) struct Labels {
     /// All labels, each once.
     pub(crate) names: Vec<String>,
-    /// The labels of each node, in row order.
+    /// The labels of each node of the page.
     pub(crate) of: Vec<Vec<u32>>,
 }
 
-impl From<&evaluate::Labels> for Labels {
-    fn from(labels: &evaluate::Labels) -> Self {
+impl Labels {
+    /// The labels of some rows.
+    pub(crate) fn of_rows(labels: &evaluate::Labels, rows: &[u32]) -> Self {
         let order = in_order(labels.names());
         let mut place = vec![0; order.len()];
         for (at, &label) in order.iter().enumerate() {
             place[label] = at as u32;
         }
-        let of_row = |row| labels.of(row).iter().map(|&label| place[label as usize]).collect();
+        let of_row =
+            |&row: &u32| labels.of(row as usize).iter().map(|&label| place[label as usize]).collect();
         Labels {
             names: order.iter().map(|&label| labels.names()[label].clone()).collect(),
-            of: (0..labels.rows()).map(of_row).collect(),
+            of: rows.iter().map(of_row).collect(),
         }
     }
 }
@@ -46,7 +48,7 @@ mod tests {
     fn numbers_are_ordered_by_size_and_words_by_letters() {
         let labels = |sets: [&[&str]; 3]| {
             let sets = sets.map(|set| set.to_vec());
-            Labels::from(&evaluate::Labels::from_sets(["ann", "bob", "cat"], sets).unwrap())
+            Labels::of_rows(&evaluate::Labels::from_sets(["ann", "bob", "cat"], sets).unwrap(), &[0, 1, 2])
         };
         let numbers = labels([&["10", "9"], &[], &["9"]]);
         assert_eq!(numbers.names, ["9", "10"]);

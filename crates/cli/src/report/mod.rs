@@ -1,7 +1,7 @@
 //! The report: a self-contained page that shows a result.
 //!
 //! `data.rs` computes and packs the data; `page/` is the page in plain HTML, CSS and JavaScript, assembled here;
-//! `evaluation.rs` computes clusters and scores, `labels.rs` orders labels.
+//! `evaluation.rs` computes clusters and scores, `labels.rs` orders labels, `sample.rs` draws nodes of large results.
 //!
 //! Invariant: names of nodes, views and labels are untrusted text. They are written as JSON without `<`, so they cannot
 //! end the script element; the page inserts them as text, never as markup; and the content security policy allows only
@@ -11,11 +11,13 @@ mod data;
 pub(crate) mod encode;
 mod evaluation;
 mod labels;
+mod sample;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use manyview::Error;
+use manyview::evaluate;
 use manyview::io::OutputFolder;
 use manyview::parallel::Pool;
 use manyview::result::SavedResult;
@@ -25,7 +27,7 @@ use std::io::Write;
 use crate::interrupt;
 use crate::ui::Reporter;
 pub(crate) use evaluation::evaluation;
-pub(crate) use labels::Labels;
+pub(crate) use sample::Sample;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -50,9 +52,7 @@ const SCRIPT: &str = concat!(
 /// Optional data of the page in addition to the result.
 #[derive(Debug, Default)]
 pub(crate) struct Extras {
-    /// The labels of the nodes.
-    pub(crate) labels: Option<Labels>,
-    /// The cluster of each node, from 0, in row order; `None` for nodes without one.
+    /// The cluster of each node of the sample, from 0; `None` for nodes without one.
     pub(crate) clusters: Option<Vec<Option<u32>>>,
     /// The scores of classification and clustering.
     pub(crate) scores: Option<Scores>,
@@ -109,17 +109,27 @@ pub(crate) struct Written {
     pub(crate) bytes: usize,
 }
 
+/// What a page shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Content<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) finished: &'a SavedResult,
+    /// The labels of all nodes.
+    pub(crate) labels: Option<&'a evaluate::Labels>,
+    /// The nodes on the map.
+    pub(crate) sample: &'a Sample<'a>,
+    pub(crate) extras: &'a Extras,
+}
+
 /// Computes the page of a result and writes it.
 pub(crate) fn write(
-    title: &str,
-    finished: &SavedResult,
-    extras: &Extras,
+    content: Content<'_>,
     seed: u64,
     mut place: Place,
     pool: &Pool,
     reporter: &mut Reporter,
 ) -> Result<Written> {
-    let page = page(&data::compute(title, finished, extras, seed, pool, reporter)?)?;
+    let page = page(&data::compute(content, seed, pool, reporter)?)?;
     reporter.finish();
     let written = Written { path: place.path(), bytes: page.len() };
     place.folder.write(&place.name, |writer| writer.write_all(page.as_bytes()))?;

@@ -39,6 +39,35 @@ fn labels_are_in_the_page() {
 }
 
 #[test]
+fn a_sample_of_the_nodes_is_shown_and_said_so() {
+    let place = finished();
+    place.write("labels.tsv", "ann\tred\nbob\tred\tblue\ncat\tred\ndan\tblue\nfay\tblue\neve\tred\n");
+    let run = place.done("report result --sample 3 --labels labels.tsv");
+    assert!(run.out.starts_with("result/report.html: 3 of 6 nodes, "), "{}", run.out);
+    let words = "the page shows 3 of 6 nodes, drawn at random, and their neighbors among all nodes\n";
+    assert!(run.err.contains(words), "{}", run.err);
+    let page = place.text("result/report.html");
+    assert!(page.contains(r#""sample":{"drawn":3,"of":6}"#));
+    place.done("report result --sample 3 --labels labels.tsv -q --threads 3 -o again.html");
+    assert_eq!(place.text("again.html"), page, "threads and file names change nothing");
+    place.done("report result --sample 6 -q -o whole.html");
+    place.done("report result -q -o plain.html");
+    assert!(place.text("plain.html").contains(r#""sample":null"#));
+    assert_eq!(place.read("whole.html"), place.read("plain.html"));
+    place.fails("report result --sample 0 -o none.html", 2, &["--sample must be at least 1"]);
+}
+
+#[test]
+fn labels_that_no_drawn_node_has_are_not_evaluated() {
+    let place = finished();
+    for seed in 0..4 {
+        place.write("labels.tsv", "ann\tred\n");
+        let run = place.done(&format!("report result --sample 1 --labels labels.tsv --seed {seed} --force"));
+        assert!(run.err.contains("not evaluated: "), "{}", run.err);
+    }
+}
+
+#[test]
 fn an_earlier_page_is_kept_unless_forced() {
     let place = finished();
     place.done("report result -q");

@@ -14,7 +14,8 @@ const longs = (text) => { const b = bytes(text); return new Uint32Array(b.buffer
 
 const NONE = 0xffffffff;
 const ids = packed.nodes;
-const count = ids.length;
+// Of a large result, the first `count` nodes are a sample, and the others are there as their neighbors.
+const count = packed.sample ? packed.sample.drawn : ids.length;
 const run = packed.run;
 // Numbers by view, as maps: an object has inherited keys such as __proto__, which may be the name of a view.
 for (const record of run.stages) {
@@ -34,12 +35,12 @@ const near = {
 };
 const noPart = packed.parts.length < 255 ? 255 : 65535;
 
-// Coordinates in [-1, 1], y upward; nodes with a zero vector have none.
+// Coordinates in [-1, 1], y upward; nodes with a zero vector have none, and neither have those that were not drawn.
 const places = (() => {
   const raw = words(packed.places);
-  const x = new Float32Array(count), y = new Float32Array(count), drawn = [];
+  const x = new Float32Array(ids.length).fill(NaN), y = new Float32Array(ids.length).fill(NaN), drawn = [];
   for (let i = 0; i < count; i++) {
-    if (raw[2 * i] === 65535) { x[i] = y[i] = NaN; continue; }
+    if (raw[2 * i] === 65535) continue;
     x[i] = raw[2 * i] / 32767 - 1;
     y[i] = raw[2 * i + 1] / 32767 - 1;
     drawn.push(i);

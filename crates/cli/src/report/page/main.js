@@ -4,10 +4,11 @@ document.title = `${packed.title} – manyview report`;
 at("title").textContent = packed.title;
 const hidden = count - places.drawn.length;
 at("lede").textContent = [
-  `${plural(count, "node")}, ${plural(viewNames.length, "view")}, embedded in ${plural(packed.dim, "dimension")}.`,
+  `${plural(packed.sample ? packed.sample.of : count, "node")}, ${plural(viewNames.length, "view")}, embedded in ${plural(packed.dim, "dimension")}.`,
   `Method: ${run.method}${stageCount ? `, ${plural(stageCount, "stage")}` : ""}; run time: ${seconds(run.seconds.total)}.`,
 ].join(" ");
-at("map-caption").textContent = `Each point is a node; nearby points have similar vectors (t-SNE of the embedding). Distances between distant groups are not meaningful.${
+const drawn = packed.sample ? `The map shows ${number(count)} of ${plural(packed.sample.of, "node")}, drawn at random; their nearest nodes are searched among all nodes. Clusters and scores are those of the drawn nodes. ` : "";
+at("map-caption").textContent = `${drawn}Each point is a node; nearby points have similar vectors (t-SNE of the embedding). Distances between distant groups are not meaningful.${
   hidden ? ` ${plural(hidden, "node")} with a zero vector ${hidden === 1 ? "is" : "are"} not drawn.` : ""}`;
 canvas.setAttribute("aria-label", `Map of ${plural(places.drawn.length, "node")}`);
 at("residual").dataset.about = "Share of each view that is not explained after each stage";

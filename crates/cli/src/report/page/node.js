@@ -2,6 +2,7 @@
 
 const neighborsOf = (node) => {
   const found = [];
+  if (node >= count) return found;
   for (let k = 0; k < near.count; k++) {
     const pair = node * near.count + k;
     if (near.ids[pair] === NONE) break;
@@ -74,7 +75,10 @@ const showNode = (node) => {
   if (label) parts.push(make("p", { text: label }));
   if (packed.clusters && packed.clusters[node] >= 0) parts.push(make("p", { text: `cluster ${packed.clusters[node] + 1}` }));
   const others = neighborsOf(node);
-  if (Number.isNaN(places.x[node])) {
+  if (node >= count) {
+    if (width) parts.push(make("h4", { text: "Share of consensus and of each view in the vector" }), sourceBars(node));
+    parts.push(make("p", { text: "This node was not drawn for the map. It is listed as a neighbor of nodes that were." }));
+  } else if (Number.isNaN(places.x[node])) {
     parts.push(make("p", { text: "The vector of this node is zero, so it is not on the map and has no nearest nodes." }));
   } else {
     if (width) parts.push(make("h4", { text: "Share of consensus and of each view in the vector" }), sourceBars(node));

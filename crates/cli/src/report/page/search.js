@@ -8,7 +8,7 @@ let offered = [], marked = -1;
 const search = (text) => {
   const wanted = text.trim().toLowerCase(), begin = [], contain = [];
   if (!wanted) return [];
-  for (let node = 0; node < count && begin.length < MOST; node++) {
+  for (let node = 0; node < ids.length && begin.length < MOST; node++) {
     const place = lower[node].indexOf(wanted);
     if (place === 0) (lower[node] === wanted ? begin.unshift(node) : begin.push(node));
     else if (place > 0 && contain.length < MOST) contain.push(node);

@@ -36,10 +36,15 @@ const weightTable = () => {
 
 const viewTable = () => {
   const left = (name) => [...run.stages].reverse().find((record) => record.residual.has(name))?.residual.get(name);
-  const rows = [...run.network.views, ...joint].map((view) => [
+  const all = [...run.network.views, ...joint];
+  const sampled = all.find((view) => view.sampled)?.sampled;
+  const rows = all.map((view) => [
     view.name, number(view.edges), number(view.isolated), view.entries ? number(view.entries) : "–", left(view.name) === undefined ? "–" : percent(left(view.name), 1),
+    ...(sampled ? [view.sampled.relative_error == null ? "–" : percent(view.sampled.relative_error, 0), percent(view.sampled.seen_once, 0)] : []),
   ]);
-  at("view-table").replaceChildren(table("Views", ["view", "edges", "isolated nodes", "proximity entries", "not explained"], rows));
+  const head = ["view", "edges", "isolated nodes", "proximity entries", "not explained", ...(sampled ? ["error of proximity", "pairs seen once"] : [])];
+  const title = sampled ? `Views; proximity is sampled by ${number(sampled.walks)} walks from each node` : "Views";
+  at("view-table").replaceChildren(table(title, head, rows));
 };
 
 const overlapTable = () => {
