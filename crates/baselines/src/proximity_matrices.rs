@@ -7,7 +7,7 @@ use manyview_base::linalg::Tiles;
 use manyview_core::method::{MemoryLike, Task};
 use manyview_core::mnmf::{Joint, Mnmf};
 use manyview_core::preset::Preset;
-use manyview_core::proximity::{self, Keep, Settings, nothing_survives, row_blocks};
+use manyview_core::proximity::{self, Keep, Proximity, Settings, nothing_survives, row_blocks};
 use manyview_data::network::View;
 
 use crate::for_each_view;
@@ -19,16 +19,20 @@ pub(crate) fn of_paper() -> Settings {
 
 /// Computes `M = log(max(X, 1))` of a view.
 pub(crate) fn of_view(settings: Settings, view: &View, task: &mut Task<'_, '_>) -> Result<Tiles<f32>> {
+    of_views(settings, &[view], task).map(|mut matrices| matrices.remove(0))
+}
+
+fn matrix(proximity: Proximity, view: &View, task: &mut Task<'_, '_>) -> Result<Tiles<f32>> {
     let (nodes, pool) = (view.adjacency.rows(), task.pool);
     let keep = if view.directed { Keep::All } else { Keep::Upper };
-    let found = row_blocks::<f32>(view, settings, 0..nodes, keep, pool, &mut |done| {
+    let found = row_blocks::<f32>(view, proximity, 0..nodes, keep, pool, &mut |done| {
         let reported = task.tell("proximity", done as f64 / nodes.max(1) as f64);
         if reported.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     let largest = found.largest;
     let matrix = pool.run(|| found.into_tiles(nodes));
     if matrix.entries() == 0 {
-        return Err(nothing_survives(view, settings, largest));
+        return Err(nothing_survives(view, proximity.settings, largest));
     }
     Ok(matrix)
 }
@@ -45,7 +49,8 @@ pub(crate) fn of_views(
     all: &[&View],
     task: &mut Task<'_, '_>,
 ) -> Result<Vec<Tiles<f32>>> {
-    for_each_view(all, task, |_, view, task| of_view(settings, view, task))
+    let proximity = Proximity::decide(settings, all, task.seed, task.pool)?;
+    for_each_view(all, task, |_, view, task| matrix(proximity, view, task))
 }
 
 /// Returns the union of all views, if a method uses it.

@@ -248,11 +248,12 @@ pub fn subtract<T: Real>(
         *value = if rest > T::ZERO { rest } else { T::ZERO };
     }
     let sums: Vec<[f64; 2]> = pool.run(|| {
-        let u_blocks = u.padded().par_chunks(BLOCK_ROWS * u.stride());
-        let blocks = matrix.blocks_mut().par_iter_mut().zip(u_blocks);
-        let sums = blocks.map(|(block, u_rows)| {
-            subtract_and_clip(block, panel, u_rows, v_t, scale);
-            block.sums()
+        let together = matrix.blocks_together();
+        let u_blocks = u.padded().par_chunks(together * BLOCK_ROWS * u.stride());
+        let blocks = matrix.blocks_mut().par_chunks_mut(together).zip(u_blocks);
+        let sums = blocks.flat_map_iter(|(blocks, u_rows)| {
+            subtract_and_clip(blocks, panel, u_rows, v_t, scale);
+            blocks.iter().map(Block::sums)
         });
         sums.collect()
     });

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::proximity::{self, Keep, Settings};
+use crate::proximity::{self, How, Keep, Proximity, Settings};
 use manyview_base::error::Result;
 use manyview_base::linalg::{BLOCK_ROWS, Csr};
 use manyview_base::parallel::Pool;
@@ -48,7 +48,7 @@ pub struct ViewSummary {
     pub isolated: usize,
     /// Degrees of the other nodes.
     pub degree: Degrees,
-    /// Number of entries of its proximity matrix; `None` if not requested.
+    /// Number of entries of its proximity matrix; `None` if not requested, or too expensive to be exact.
     pub entries: Option<usize>,
 }
 
@@ -77,8 +77,8 @@ pub struct Correlation {
     pub correlation: Option<f64>,
 }
 
-/// Summarizes every view and every pair of views. With settings it also computes the proximities; without, it uses the
-/// edges only.
+/// Summarizes every view and every pair of views. With settings it also computes the proximities, unless these settings sample
+/// them; without, it uses the edges only.
 pub fn summarize(network: &Network, settings: Option<Settings>, pool: &Pool) -> Summary {
     summarize_watched(network, settings, pool, &mut |_, _| ControlFlow::Continue(()))
         .expect("never interrupted")
@@ -97,7 +97,10 @@ pub fn summarize_watched(
     let mut views: Vec<ViewSummary> = pool.run(|| network.views().par_iter().map(ViewSummary::new).collect());
     let overlap = overlaps(network, pool);
     let mut correlation = Vec::new();
-    if let Some(settings) = settings {
+    let all: Vec<&View> = network.views().iter().collect();
+    let proximity = settings.map(|settings| Proximity::decide(settings, &all, 0, pool)).transpose()?;
+    // The noise of sampled matrices would lower every correlation.
+    if let Some(Proximity { settings, how: How::Exact }) = proximity {
         let sums = Sums::over(network, settings, pool, watch)?;
         for (view, &entries) in views.iter_mut().zip(&sums.entries) {
             view.entries = Some(entries);
@@ -165,7 +168,15 @@ impl Sums {
             for view in network.views() {
                 let mut tell = |done| watch(done_before + done, nodes * views);
                 blocks.push(
-                    proximity::row_blocks(view, settings, rows.clone(), Keep::All, pool, &mut tell)?.blocks,
+                    proximity::row_blocks(
+                        view,
+                        Proximity::exact(settings),
+                        rows.clone(),
+                        Keep::All,
+                        pool,
+                        &mut tell,
+                    )?
+                    .blocks,
                 );
                 done_before += rows.len();
             }
@@ -246,7 +257,6 @@ fn product(a: (&[u32], &[f32]), b: (&[u32], &[f32]), left_out: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proximity::Isolated;
     use manyview_data::generate::Planted;
 
     fn planted(nodes: usize) -> Network {
@@ -257,29 +267,31 @@ mod tests {
         Network::open(folder.path()).unwrap()
     }
 
-    const SETTINGS: Settings = Settings { window: 3, negative: 1.0, isolated: Isolated::Zero };
+    fn settings() -> Settings {
+        Settings { window: 3, ..Settings::default() }
+    }
 
     /// Compared with the definition on dense matrices.
     #[test]
     fn correlations_are_those_of_dense_matrices() {
         let (network, pool) = (planted(150), Pool::new(Some(2)).unwrap());
         let go_on = &mut |_: usize, _: usize| ControlFlow::Continue(());
-        let summary = summarize_watched(&network, Some(SETTINGS), &pool, go_on).unwrap();
-        let dense =
-            |view: &View| {
-                let matrix = proximity::proximity_watched::<f32>(view, SETTINGS, &pool, &mut |_| {
+        let summary = summarize_watched(&network, Some(settings()), &pool, go_on).unwrap();
+        let dense = |view: &View| {
+            let matrix =
+                proximity::proximity_watched::<f32>(view, Proximity::exact(settings()), &pool, &mut |_| {
                     ControlFlow::Continue(())
                 })
                 .unwrap();
-                let mut values = Vec::new();
-                for row in 0..150 {
-                    let (cols, row_values) = matrix.row(row);
-                    for col in (0..150u32).filter(|&col| col as usize != row) {
-                        values.push(cols.binary_search(&col).map_or(0.0, |at| f64::from(row_values[at])));
-                    }
+            let mut values = Vec::new();
+            for row in 0..150 {
+                let (cols, row_values) = matrix.row(row);
+                for col in (0..150u32).filter(|&col| col as usize != row) {
+                    values.push(cols.binary_search(&col).map_or(0.0, |at| f64::from(row_values[at])));
                 }
-                (matrix.entries(), values)
-            };
+            }
+            (matrix.entries(), values)
+        };
         let all: Vec<(usize, Vec<f64>)> = network.views().iter().map(dense).collect();
         for (view, (entries, _)) in summary.views.iter().zip(&all) {
             assert_eq!(view.entries, Some(*entries));

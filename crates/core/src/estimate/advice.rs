@@ -1,9 +1,9 @@
 //! Refuses work that does not fit into memory, and suggests settings that do.
 
-use super::{Estimate, Matrix, Memory};
+use super::{Estimate, Matrix, Memory, Process};
 use crate::method::Observer;
 use crate::mnmf::{Joint, Mnmf};
-use crate::proximity;
+use crate::proximity::{self, How, Source, Walks};
 use manyview_base::error::{Error, Result};
 use manyview_base::memory::{Limit, available_bytes, size_text};
 use manyview_base::message::option_value;
@@ -53,17 +53,103 @@ impl Estimate {
         pool: &Pool,
         observer: &mut Observer<'_>,
     ) -> Result<Vec<String>> {
+        let how = self.proximity.how;
         let peak = |config: &Mnmf, entries: &[f64], threads: usize| {
-            let plan = config.plan(network.views().len()).ok()?;
-            let matrices: Vec<Matrix> =
-                self.views.iter().zip(entries).map(|(view, &entries)| view.matrix(entries)).collect();
-            let union = self.union.as_ref();
-            let memory = Memory::of(config, &plan, network, union, &matrices, threads, self.memory.read);
-            Some(memory.peak()).filter(|&peak| peak <= limit)
+            self.peak_with(config, how, network, entries, threads).filter(|&peak| peak <= limit)
         };
         let now: Vec<f64> = self.views.iter().map(|view| view.entries).collect();
         let mut ways = Vec::new();
+        match how {
+            How::Sampled(walks) => {
+                if let Some(fewer) =
+                    self.walks_within(config, network, limit).filter(|&fewer| fewer < walks.per_node)
+                {
+                    ways.push(option_value("walks", fewer).to_string());
+                }
+            }
+            How::Exact => ways.extend(self.smaller_exact(config, network, &now, limit, pool, observer)?),
+        }
+        if self.union.is_some() {
+            let within_views = Mnmf { joint: Joint::Off, ..config.clone() };
+            let plan = within_views.plan(network.views().len())?;
+            let matrices: Vec<Matrix> = self.views.iter().map(|view| view.matrix(view.entries)).collect();
+            let matrices = &matrices[..network.views().len()];
+            let memory =
+                Memory::of(&within_views, how, &plan, network, None, matrices, self.process(self.threads));
+            if memory.peak() <= limit {
+                let joint = option_value("joint", Joint::Off.name());
+                ways.push(format!("{joint} (about {})", size_text(memory.peak())));
+            }
+        }
+        let fewer = (1..self.threads).rev().find_map(|threads| Some((threads, peak(config, &now, threads)?)));
+        if let Some((threads, peak)) = fewer {
+            ways.push(format!("{} (about {})", option_value("threads", threads), size_text(peak)));
+        }
+        let halves = (1..=16).map(|times| config.dim >> times).filter(|&dim| dim >= 16);
+        let narrower = halves
+            .into_iter()
+            .find_map(|dim| Some((dim, peak(&Mnmf { dim, ..config.clone() }, &now, self.threads)?)));
+        if let Some((dim, peak)) = narrower {
+            ways.push(format!("{} (about {})", option_value("dim", dim), size_text(peak)));
+        }
+        Ok(ways)
+    }
 
+    fn process(&self, threads: usize) -> Process {
+        Process { threads, read: self.memory.read }
+    }
+
+    /// The peak memory with other settings and entries; `None` if they have no plan.
+    fn peak_with(
+        &self,
+        config: &Mnmf,
+        how: How,
+        network: &Network,
+        entries: &[f64],
+        threads: usize,
+    ) -> Option<u64> {
+        let plan = config.plan(network.views().len()).ok()?;
+        let matrices: Vec<Matrix> =
+            self.views.iter().zip(entries).map(|(view, &entries)| view.matrix(entries)).collect();
+        let union = self.union.as_ref();
+        Some(Memory::of(config, how, &plan, network, union, &matrices, self.process(threads)).peak())
+    }
+
+    /// The largest number of walks, up to those of this estimate, with which a run fits into so much memory; `None` if one walk is too
+    /// much, or matrices are exact.
+    pub fn walks_within(&self, config: &Mnmf, network: &Network, limit: u64) -> Option<usize> {
+        let How::Sampled(walks) = self.proximity.how else { return None };
+        let fits = |per_node: usize| {
+            let entries: Vec<f64> = self.views.iter().map(|view| view.entries_with(per_node)).collect();
+            let how = How::Sampled(Walks { per_node, ..walks });
+            self.peak_with(config, how, network, &entries, self.threads).is_some_and(|peak| peak <= limit)
+        };
+        // The memory grows with the walks, so the numbers that fit come first.
+        let (mut most, mut too_many) = (0, walks.per_node + 1);
+        while too_many - most > 1 {
+            let middle = most.midpoint(too_many);
+            if fits(middle) { most = middle } else { too_many = middle }
+        }
+        (most > 0).then_some(most)
+    }
+
+    /// Changes with which exact matrices would fit, or sampled ones.
+    fn smaller_exact(
+        &self,
+        config: &Mnmf,
+        network: &Network,
+        now: &[f64],
+        limit: u64,
+        pool: &Pool,
+        observer: &mut Observer<'_>,
+    ) -> Result<Vec<String>> {
+        let mut ways = Vec::new();
+        let sampled = proximity::Settings { proximity: Source::Sampled, ..config.proximity };
+        let sampled = Mnmf { proximity: sampled, ..config.clone() };
+        let estimate = sampled.estimate(network, pool, observer)?;
+        if estimate.memory.peak() <= limit || estimate.walks_within(&sampled, network, limit).is_some() {
+            ways.push(option_value("proximity", Source::Sampled.name()).to_string());
+        }
         let enough = FEWEST_ENTRIES * network.nodes().len() as f64;
         let higher = ROUND.into_iter().filter(|&negative| negative > config.proximity.negative);
         let fitting = higher.map(|negative| {
@@ -71,10 +157,11 @@ impl Estimate {
             (negative, self.views.iter().map(at).collect::<Vec<f64>>())
         });
         let fitting = fitting.filter(|(_, entries)| {
-            entries.iter().zip(&now).all(|(&entries, &now)| entries >= enough.min(now / 2.0) && entries > 0.0)
+            entries.iter().zip(now).all(|(&entries, &now)| entries >= enough.min(now / 2.0) && entries > 0.0)
         });
         let first = fitting.into_iter().find_map(|(negative, entries)| {
-            peak(config, &entries, self.threads).map(|peak| (negative, peak))
+            let peak = self.peak_with(config, How::Exact, network, &entries, self.threads)?;
+            (peak <= limit).then_some((negative, peak))
         });
         if let Some((negative, peak)) = first {
             ways.push(format!("{} (about {})", option_value("negative", negative), size_text(peak)));
@@ -94,29 +181,6 @@ impl Estimate {
                 ));
                 break;
             }
-        }
-        if self.union.is_some() {
-            let within_views = Mnmf { joint: Joint::Off, ..config.clone() };
-            let plan = within_views.plan(network.views().len())?;
-            let matrices: Vec<Matrix> = self.views.iter().map(|view| view.matrix(view.entries)).collect();
-            let matrices = &matrices[..network.views().len()];
-            let memory =
-                Memory::of(&within_views, &plan, network, None, matrices, self.threads, self.memory.read);
-            if memory.peak() <= limit {
-                let joint = option_value("joint", Joint::Off.name());
-                ways.push(format!("{joint} (about {})", size_text(memory.peak())));
-            }
-        }
-        let fewer = (1..self.threads).rev().find_map(|threads| Some((threads, peak(config, &now, threads)?)));
-        if let Some((threads, peak)) = fewer {
-            ways.push(format!("{} (about {})", option_value("threads", threads), size_text(peak)));
-        }
-        let halves = (1..=16).map(|times| config.dim >> times).filter(|&dim| dim >= 16);
-        let narrower = halves
-            .into_iter()
-            .find_map(|dim| Some((dim, peak(&Mnmf { dim, ..config.clone() }, &now, self.threads)?)));
-        if let Some((dim, peak)) = narrower {
-            ways.push(format!("{} (about {})", option_value("dim", dim), size_text(peak)));
         }
         Ok(ways)
     }

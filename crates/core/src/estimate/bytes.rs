@@ -2,7 +2,7 @@
 
 use crate::mnmf::{Consensus, Init, Mnmf, Plan, Stage};
 use crate::nmf::{Solver, sampled_share};
-use crate::proximity::{Keep, TOGETHER, goes_out};
+use crate::proximity::{How, Keep, Settings, TOGETHER, goes_out, sampling_bytes};
 use manyview_base::linalg::gram::CHUNK_ROWS;
 use manyview_base::linalg::{BLOCK_ROWS, Dense, symmetric_panel_width, tile_bytes};
 use manyview_data::embedding::Kind;
@@ -47,6 +47,14 @@ pub(super) struct Matrix {
     pub(super) number_bytes: usize,
 }
 
+/// The process that a fit runs in.
+#[derive(Clone, Copy)]
+pub(super) struct Process {
+    pub(super) threads: usize,
+    /// Its peak until the network was read.
+    pub(super) read: Option<u64>,
+}
+
 impl Memory {
     /// The maximum over all phases.
     pub fn peak(&self) -> u64 {
@@ -55,12 +63,12 @@ impl Memory {
 
     pub(super) fn of(
         config: &Mnmf,
+        how: How,
         plan: &Plan,
         network: &Network,
         union: Option<&View>,
         matrices: &[Matrix],
-        threads: usize,
-        read: Option<u64>,
+        Process { threads, read }: Process,
     ) -> Self {
         let all_views: Vec<&View> = network.views().iter().chain(union).collect();
         let (nodes, workers) = (network.nodes().len() as f64, threads as f64);
@@ -76,7 +84,11 @@ impl Memory {
             let number = number_bytes as f64;
             let rows = 8.0 * if symmetric { entries / 2.0 } else { entries } + 8.0 * nodes;
             let in_tiles = tile_bytes(network.nodes().len(), entries as usize, symmetric) as f64;
-            let walking = walk_bytes(view, number) + workers * scratch_bytes(nodes, entries, number) + rows;
+            let walking = rows
+                + match how {
+                    How::Exact => walk_bytes(view, number) + workers * scratch_bytes(nodes, entries, number),
+                    How::Sampled(walks) => sampling_bytes(view, config.proximity, walks.per_node),
+                };
             // Rows are freed block by block while they are converted to tiles.
             let cutting = rows.max(in_tiles) + workers * GROWING * block_bytes(nodes, entries);
             proximity = proximity.max(while_walking + tiles + walking.max(cutting));
@@ -130,6 +142,11 @@ pub(super) fn walk_with_scratch(view: &View, threads: usize) -> u64 {
     let number = size_of::<f64>() as f64;
     let scratch = threads as f64 * scratch_bytes(view.adjacency.rows() as f64, 0.0, number);
     (walk_bytes(view, number) + scratch) as u64
+}
+
+/// What walks of a sampled matrix take before any is made, at least: their tables, degrees, and the order of the rows.
+pub(super) fn sampling(view: &View) -> u64 {
+    (sampling_bytes(view, Settings::default(), 0) + 3.0 * 8.0 * view.adjacency.rows() as f64) as u64
 }
 
 /// Twice sixteen dense rows, and lists of what was found in sixteen rows (pairs of an index and a number, which are aligned)

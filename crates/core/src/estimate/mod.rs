@@ -12,14 +12,14 @@ mod time;
 
 use std::ops::ControlFlow;
 
-use bytes::Matrix;
 pub use bytes::Memory;
+use bytes::{Matrix, Process};
 pub use time::{ExpectedTime, StageTime};
 
 use crate::method::{Observer, Progress};
 use crate::mnmf::Mnmf;
 use crate::proximity::Isolated;
-use crate::proximity::{self, STEP, STEPS, TOGETHER};
+use crate::proximity::{self, How, Proximity, STEP, STEPS, TOGETHER, Walks};
 use manyview_base::error::{Error, Result};
 use manyview_base::memory::{Limit, peak_resident_bytes, resident_bytes};
 use manyview_base::parallel::Pool;
@@ -31,12 +31,17 @@ const FEWEST_GROUPS: usize = 8;
 const MOST_GROUPS: usize = 64;
 const ONE_GROUP_IN: usize = 32;
 
+/// The time of sampling a matrix, in times of its walks: visits are sorted and merged after them (measured).
+const AFTER_WALKS: f64 = 3.0;
+
 /// The number of operations beyond which only [`FEWEST_GROUPS`] are sampled: about a second of one core.
 const AFFORDABLE: f64 = 4e9;
 
 /// What a fit needs.
 #[derive(Clone, Debug)]
 pub struct Estimate {
+    /// How the matrices are computed.
+    pub proximity: Proximity,
     /// The views, in order, and their union if it takes part.
     pub views: Vec<ViewEstimate>,
     /// The peak memory of each phase.
@@ -62,8 +67,17 @@ pub struct ViewEstimate {
     pub seconds: f64,
     /// The bytes of a number while its proximity is computed.
     number_bytes: usize,
-    /// Entries by value, in steps of [`STEP`].
-    by_value: Vec<f64>,
+    /// Entries with other settings.
+    otherwise: Otherwise,
+}
+
+/// How the entries of a view depend on a setting.
+#[derive(Clone, Debug)]
+enum Otherwise {
+    /// Of an exact matrix: entries by value, in steps of [`STEP`].
+    ByValue(Vec<f64>),
+    /// Of a sampled one: numbers of walks, descending, and the entries with them.
+    ByWalks(Vec<(usize, f64)>),
 }
 
 impl Estimate {
@@ -84,19 +98,23 @@ impl Mnmf {
         let plan = self.plan(network.views().len())?;
         let union = self.union_of_views(network, pool);
         let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
+        // The seed decides which walks are made, and hardly how many entries they leave.
+        let proximity = Proximity::decide(self.proximity, &all_views, 0, pool)?;
         let mut views = Vec::new();
         for (index, view) in all_views.iter().enumerate() {
             let mut watch = |done: usize, rows: usize| {
                 let done = (index as f64 + done as f64 / rows.max(1) as f64) / all_views.len() as f64;
                 observer(&Progress::Working { doing: "estimate", view: Some(&view.name), done })
             };
-            views.push(estimate_view(self.proximity, view, pool, &mut watch)?);
+            views.push(match proximity.how {
+                How::Exact => estimate_view(self.proximity, view, pool, &mut watch)?,
+                How::Sampled(walks) => estimate_sampled(self.proximity, walks, view, pool)?,
+            });
         }
         let matrices: Vec<Matrix> = views.iter().map(|view| view.matrix(view.entries)).collect();
-        let threads = pool.threads();
-        let read = peak_resident_bytes();
-        let memory = Memory::of(self, &plan, network, union.as_ref(), &matrices, threads, read);
-        Ok(Estimate { views, memory, threads, union })
+        let process = Process { threads: pool.threads(), read: peak_resident_bytes() };
+        let memory = Memory::of(self, proximity.how, &plan, network, union.as_ref(), &matrices, process);
+        Ok(Estimate { proximity, views, memory, threads: process.threads, union })
     }
 }
 
@@ -106,7 +124,7 @@ fn estimate_view(
     pool: &Pool,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<ViewEstimate> {
-    check_walk(view, pool.threads())?;
+    check_walk(view, bytes::walk_with_scratch(view, pool.threads()))?;
     let strata = Strata::of(view, settings.window);
     let all = strata.picks.len();
     let mut watch = |groups: usize| watch((groups * TOGETHER).min(all), all);
@@ -131,12 +149,46 @@ fn estimate_view(
     let busy = pool.threads().min(view.adjacency.rows().div_ceil(manyview_base::linalg::BLOCK_ROWS)).max(1);
     let seconds = median(sample.group_seconds) * groups / busy as f64;
     let (name, edges, number_bytes) = (view.name.clone(), view.edges(), sample.number_bytes);
-    Ok(ViewEstimate { name, edges, entries, error, sampled: all, seconds, number_bytes, by_value })
+    let otherwise = Otherwise::ByValue(by_value);
+    Ok(ViewEstimate { name, edges, entries, error, sampled: all, seconds, number_bytes, otherwise })
 }
 
-/// Refuses a view whose walk does not fit into the memory: sampled rows need it too, before anything is known of the rest.
-fn check_walk(view: &View, threads: usize) -> Result<()> {
-    let needed = resident_bytes().unwrap_or(0) + bytes::walk_with_scratch(view, threads);
+/// The same for a matrix that is sampled.
+fn estimate_sampled(
+    settings: proximity::Settings,
+    walks: Walks,
+    view: &View,
+    pool: &Pool,
+) -> Result<ViewEstimate> {
+    check_walk(view, bytes::sampling(view))?;
+    let strata = Strata::of(view, settings.window);
+    let found = proximity::expected_entries(view, settings, walks, &strata.picks, pool)?;
+    let loops = if settings.isolated == Isolated::Loop { strata.without_edges as f64 } else { 0.0 };
+    let totals = |level: usize| -> Vec<f64> {
+        found.rows.iter().zip(&strata.sizes).map(|(row, size)| size * row[level]).collect()
+    };
+    let entries: Vec<f64> =
+        (0..found.walks.len()).map(|level| loops + totals(level).iter().sum::<f64>()).collect();
+    let error = if entries[0] > 0.0 { strata.standard_error(&totals(0)) / entries[0] } else { 0.0 };
+    let nodes = view.adjacency.rows() as f64;
+    let seconds = AFTER_WALKS * nodes * found.seconds_per_node / pool.threads() as f64;
+    let by_walks = found.walks.into_iter().zip(entries.iter().copied()).collect();
+    Ok(ViewEstimate {
+        name: view.name.clone(),
+        edges: view.edges(),
+        entries: entries[0],
+        error,
+        sampled: strata.picks.len(),
+        seconds,
+        number_bytes: size_of::<f64>(),
+        otherwise: Otherwise::ByWalks(by_walks),
+    })
+}
+
+/// Refuses a view whose walk, which takes so many bytes, does not fit into the memory: sampled rows need it too, before anything is
+/// known of the rest.
+fn check_walk(view: &View, bytes: u64) -> Result<()> {
+    let needed = resident_bytes().unwrap_or(0) + bytes;
     Limit::new(None).check(needed).map_err(|exceeded| {
         let name = &view.name;
         Error::too_large(format!(
@@ -152,8 +204,18 @@ impl ViewEstimate {
 
     /// An upper estimate of the entries with a `negative` that is `factor` times as high; `factor` is at least 1.
     fn entries_at(&self, factor: f64) -> f64 {
+        let Otherwise::ByValue(by_value) = &self.otherwise else { return self.entries };
         let step = (libm::log(factor) / STEP + 1e-9) as usize;
-        self.by_value[step.min(STEPS - 1)..].iter().sum()
+        by_value[step.min(STEPS - 1)..].iter().sum()
+    }
+
+    /// The entries with fewer walks from each node.
+    fn entries_with(&self, walks: usize) -> f64 {
+        let Otherwise::ByWalks(by_walks) = &self.otherwise else { return self.entries };
+        let at = by_walks.iter().position(|&(known, _)| known <= walks).unwrap_or(by_walks.len() - 1);
+        let (fewer, low) = by_walks[at];
+        let (more, high) = by_walks[at.saturating_sub(1)];
+        if more <= fewer { low } else { low + (high - low) * (walks - fewer) as f64 / (more - fewer) as f64 }
     }
 }
 
@@ -217,7 +279,9 @@ mod tests {
     fn entries(config: &Mnmf, view: &View) -> f64 {
         let pool = Pool::new(None).unwrap();
         let go_on = &mut |_| ControlFlow::Continue(());
-        proximity::proximity_watched::<f32>(view, config.proximity, &pool, go_on).unwrap().entries() as f64
+        proximity::proximity_watched::<f32>(view, Proximity::exact(config.proximity), &pool, go_on)
+            .unwrap()
+            .entries() as f64
     }
 
     fn estimate(config: &Mnmf, network: &Network) -> Estimate {
@@ -261,7 +325,8 @@ mod tests {
         // The estimate is that of f64, and differs from one of f32 by sixteen rows of `now` and `next`, and by the steps.
         let of = |number_bytes| {
             let matrix = Matrix { entries: found.views[0].entries, number_bytes };
-            Memory::of(&config, &plan, &double, None, &[matrix], threads, None).proximity
+            Memory::of(&config, How::Exact, &plan, &double, None, &[matrix], Process { threads, read: None })
+                .proximity
         };
         assert_eq!(found.memory.proximity, of(8));
         let nodes = double.nodes().len();

@@ -10,7 +10,7 @@ use crate::method::{Observer, Progress};
 use crate::mnmf::Mnmf;
 use crate::nmf::{self, Settings, StartMeans, Target, random_start};
 use crate::nmf::{Solver, StopRule};
-use crate::proximity::{self, Keep};
+use crate::proximity::{self, How, Keep, Proximity};
 use manyview_base::error::Result;
 use manyview_base::linalg::{BLOCK_ROWS, Tiles};
 use manyview_base::parallel::Pool;
@@ -98,7 +98,7 @@ impl Estimate {
     ) -> Result<ExpectedTime> {
         let plan = config.plan(network.views().len())?;
         let all_views: Vec<&View> = network.views().iter().chain(&self.union).collect();
-        let rows = some_rows(config, &all_views, pool, observer)?;
+        let rows = some_rows(config, self.proximity.how, &all_views, pool, observer)?;
         let views = all_views.len();
         let mut lines = Lines::default();
         let (mut entries, mut stages) = (self.entries(), Vec::new());
@@ -125,6 +125,7 @@ impl Estimate {
 /// Rows from the middle of every view, in two sizes.
 fn some_rows(
     config: &Mnmf,
+    how: How,
     views: &[&View],
     pool: &Pool,
     observer: &mut Observer<'_>,
@@ -139,7 +140,15 @@ fn some_rows(
             observer(&Progress::Working { doing: "estimate", view: Some(&view.name), done })
         };
         let rows = first..first + length;
-        let found = proximity::row_blocks(view, config.proximity, rows, Keep::All, pool, &mut watch)?;
+        let found = match how {
+            How::Exact => {
+                let exact = Proximity::exact(config.proximity);
+                proximity::row_blocks(view, exact, rows, Keep::All, pool, &mut watch)?
+            }
+            How::Sampled(walks) => {
+                proximity::rows_from_their_nodes(view, config.proximity, walks, rows, pool)?
+            }
+        };
         let some = found.blocks[..found.blocks.len().div_ceil(2)].to_vec();
         let in_tiles = |rows, blocks| pool.run(|| Tiles::from_blocks(rows, nodes, blocks));
         half.push(in_tiles(some.iter().map(|block| block.rows()).sum(), some));

@@ -13,7 +13,7 @@ mod task;
 
 pub use length::LENGTH;
 pub(crate) use length::scale_to_length;
-pub use record::{ChosenPlan, Fit, OwnWork, Seconds, StageRecord, Stop, ViewRecord};
+pub use record::{ChosenPlan, Fit, OwnWork, SampledRecord, Seconds, StageRecord, Stop, ViewRecord};
 pub use task::{Found, Observer, Progress, StageWork, Task, part};
 
 use std::time::Instant;

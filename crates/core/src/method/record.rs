@@ -82,6 +82,21 @@ pub struct ViewRecord {
     /// `||M||^2`; 0 in files of other methods.
     #[serde(default)]
     pub squared_norm: f64,
+    /// How M was sampled; absent if it is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<SampledRecord>,
+}
+
+/// How a proximity matrix was sampled, and how far it is from the exact one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SampledRecord {
+    /// Walks from each node.
+    pub walks: usize,
+    /// The relative error of X before the logarithm, from the difference of two halves of the walks; absent if no pair was visited by
+    /// both.
+    pub relative_error: Option<f64>,
+    /// The share of the visited pairs that were visited once.
+    pub seen_once: f64,
 }
 
 impl ViewRecord {
@@ -93,6 +108,7 @@ impl ViewRecord {
             isolated: view.isolated(),
             entries: 0,
             squared_norm: 0.0,
+            sampled: None,
         }
     }
 }
@@ -140,11 +156,11 @@ pub struct ChosenPlan {
     pub consensus: f64,
     /// The error with so many columns for every view.
     pub separate: f64,
-    /// How far common columns can replace separate ones, from 0 to 1.
+    /// How far common columns can replace separate ones, from 0 to 1; 0 if the errors cannot tell.
     pub agreement: f64,
-    /// The number of unique stages that follows.
+    /// The number of unique stages that follows: none if the views repeat each other.
     pub unique_stages: usize,
-    /// The number of columns of the consensus stage after them.
+    /// The number of columns of the consensus stages.
     pub consensus_columns: usize,
 }
 
@@ -153,10 +169,17 @@ impl ChosenPlan {
     pub fn sentence(&self) -> String {
         let ChosenPlan { columns, unique, consensus, separate, unique_stages, consensus_columns, .. } = self;
         let plural = if *unique_stages == 1 { "" } else { "s" };
+        let follows = match unique_stages {
+            0 => format!(
+                "they repeat each other, and all {consensus_columns} columns are for all views together"
+            ),
+            _ => format!(
+                "as usual, {unique_stages} unique stage{plural}, then {consensus_columns} columns for all views together"
+            ),
+        };
         format!(
-            "the views agree to {:.0} %: {unique_stages} unique stage{plural}, then {consensus_columns} columns for all views \
-             together (error of {columns} columns on hidden pairs: {unique:.3} if divided among the views, {consensus:.3} if for \
-             all views together, {separate:.3} if every view had as many)",
+            "the views agree to {:.0} %: {follows} (error of {columns} columns on hidden pairs: {unique:.3} if divided among \
+             the views, {consensus:.3} if for all views together, {separate:.3} if every view had as many)",
             100.0 * self.agreement
         )
     }

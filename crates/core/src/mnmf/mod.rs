@@ -28,8 +28,8 @@ settings! {
         consensus_stages: Option<usize> = None => absent("a fifth of the stages, rounded up");
         /// The number of columns of each stage; also sets the number of stages and of columns.
         stage_dims: Option<Vec<usize>> = None => at_least(1.0).absent("by layout");
-        /// Whether the number of stages, their kinds and their columns are chosen by the data: how much is specific to views, and how
-        /// much is explained by all views together, on pairs of nodes that are hidden.
+        /// Whether the stages are chosen by the data, by errors on pairs of nodes that are hidden: those of the default plan, or
+        /// consensus stages only if the views repeat each other.
         auto: bool = false;
         /// The kind of consensus stage.
         consensus: Consensus = Consensus::Pooled;
@@ -165,6 +165,7 @@ impl Mnmf {
     /// Checks everything that does not depend on the network.
     pub fn check(&self) -> Result<()> {
         self.check_limits()?;
+        self.proximity.check()?;
         if self.init == Init::Svd && [self.solver, self.unique_solver()].contains(&Solver::Mu) {
             return Err(Error::config(format!(
                 "{} does not work with {}, which cannot change zeros; use another {} or {}",

@@ -43,8 +43,8 @@ pub(super) fn iterate<T: Real>(
     let settings = problem.settings;
     let mut descent = sample::start(problem, start);
     let mut objective = Vec::new();
-    let (mut convergence, mut rise) = (Convergence::new(settings), Rise::new(settings));
     let norms_in_units = problem.norms_in_units();
+    let (mut convergence, mut rise) = (Convergence::new(settings, &norms_in_units), Rise::new(settings));
     let mut converged = false;
     for iteration in 1..=settings.max_iter {
         let step = descent.step(problem);

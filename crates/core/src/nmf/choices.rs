@@ -26,6 +26,8 @@ named! {
     /// The convergence criterion.
     pub enum StopRule {
         Decrease = "decrease", "one iteration decreases the objective by less than tol";
+        /// Where most of a matrix is noise, no iteration decreases the objective by much, and the first plateau would end the stage.
+        Explained = "explained", "one iteration adds less than 2 tol to what is explained, as a share of it; the rule for sampled matrices";
         /// It differs from its description: the cost is checked in iterations 1, 10, 20, ..., and the stage ends when it has
         /// *not increased* in six consecutive checks, independent of `tol`.
         SixChecks = "six-checks" | "six-looks", "the rule of the published code: 60 iterations unless the cost increases";

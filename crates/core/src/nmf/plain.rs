@@ -29,9 +29,9 @@ pub(super) fn iterate<M: Real, T: Real>(
     let mut weights = problem.equal_weights();
     let mut errors = vec![0.0; targets.len()];
     let mut objective = Vec::new();
-    let (mut convergence, mut converged) = (Convergence::new(settings), false);
-    let mut rise = Rise::new(settings);
     let (norms_in_units, rows) = (problem.norms_in_units(), problem.rows_together());
+    let (mut convergence, mut converged) = (Convergence::new(settings, &norms_in_units), false);
+    let mut rise = Rise::new(settings);
 
     for iteration in 1..=settings.max_iter {
         let shares = problem.view_shares(&weights);

@@ -9,7 +9,8 @@ use manyview_base::linalg::{Dense, Real, Tiles, filled_in_any};
 
 use super::accelerated::{Descent, Step};
 use super::problem::Problem;
-use super::{Start, Target};
+use super::stop::explains_too_little;
+use super::{Start, StopRule, Target};
 use crate::comm;
 
 /// Samples have at least this many rows. Smaller ones end in worse local minima: with 400 rows, 4 % more is left of acm
@@ -82,11 +83,14 @@ pub(super) fn start<T: Real>(problem: &Problem<'_, T>, start: Start<T>) -> Desce
 }
 
 fn descend<T: Real>(problem: &Problem<'_, T>, descent: &mut Descent<T>) {
-    let mut last = f64::INFINITY;
+    let (mut last, norm) = (f64::INFINITY, problem.norms_in_units().iter().sum());
     for _ in 0..ITERATIONS {
         let step = descent.step(problem);
         let sum: f64 = problem.measured(&descent.errors).iter().sum();
         let ended = match step {
+            Step::Accepted if problem.settings.stop == StopRule::Explained => {
+                explains_too_little(norm, last, sum, problem.settings.tol)
+            }
             Step::Accepted => last - sum < TOL * last,
             Step::Rejected => false,
             Step::Stuck => true,

@@ -10,16 +10,30 @@ pub(super) struct Convergence {
     rule: StopRule,
     gamma: f64,
     tol: f64,
+    /// The sum of the squared norms, in the units of the errors.
+    norm: f64,
     last: Option<f64>,
     quiet_looks: usize,
 }
 
+/// How much an iteration must add to what is explained, as a share of it, in units of `tol`. On a planted network of 30,000 nodes with
+/// 30 % noise and ten walks from each node, F1 is .40 if stages end by the whole objective, .87 with a half here, .85 with 2 and .84
+/// with 8, in 9 to 16, 6 to 9 and 4 to 7 iterations; `netmf-sum` has .80.
+const OF_EXPLAINED: f64 = 2.0;
+
+/// Whether an iteration between these errors added too little to what is explained of a squared norm.
+pub(super) fn explains_too_little(norm: f64, last: f64, now: f64, tol: f64) -> bool {
+    last - now < OF_EXPLAINED * tol * (norm - now)
+}
+
 impl Convergence {
-    pub(super) fn new(settings: &Settings) -> Self {
+    /// Nothing was recorded yet, of targets with these squared norms.
+    pub(super) fn new(settings: &Settings, squared_norms: &[f64]) -> Self {
         Convergence {
             rule: settings.stop,
             gamma: settings.gamma,
             tol: settings.tol,
+            norm: squared_norms.iter().sum(),
             last: None,
             quiet_looks: 0,
         }
@@ -36,6 +50,10 @@ impl Convergence {
     ) -> bool {
         match self.rule {
             StopRule::Decrease => self.fell_too_little(log_objective, errors),
+            StopRule::Explained => {
+                let now = errors.iter().sum();
+                self.last.replace(now).is_some_and(|last| explains_too_little(self.norm, last, now, self.tol))
+            }
             StopRule::SixChecks => self.was_quiet(iteration, weights, errors, nodes),
         }
     }

@@ -5,9 +5,9 @@
 //! computed in f64: weights over more than 38 orders of magnitude, or a tiny `negative`. Only the logarithms are kept, and
 //! f32 can represent those of all numbers.
 
-use super::Settings;
+use super::{Isolated, Settings};
 use manyview_base::error::{Error, Result};
-use manyview_base::linalg::safe_scale;
+use manyview_base::linalg::{Real, safe_scale};
 use manyview_base::message::option_value;
 use manyview_data::network::View;
 
@@ -55,6 +55,22 @@ impl Degrees {
         }
         let least = of_nodes.iter().copied().filter(|&degree| degree > 0.0).fold(f64::INFINITY, f64::min);
         Degrees { volume, scale, smallest_share, spread: volume / least, of_nodes }
+    }
+
+    /// The entry of a node without edges, if there is to be one.
+    pub(super) fn diagonal_of<T: Real>(&self, node: usize, settings: Settings) -> Option<T> {
+        let alone = settings.isolated == Isolated::Loop && self.of_nodes[node] == 0.0;
+        alone.then(|| self.diagonal(settings.negative)).filter(|&value| value > T::ZERO)
+    }
+
+    /// The entry of an isolated node, `log(vol / b)`: the only one that depends on the unit of the weights.
+    fn diagonal<T: Real>(&self, negative: f64) -> T {
+        let quotient = T::from_f64(self.volume / self.scale / negative);
+        if quotient.to_f64().is_finite() {
+            return quotient.ln();
+        }
+        // The volume itself may be beyond all numbers, its logarithm is not.
+        T::from_f64(libm::log(self.volume) - libm::log(self.scale) - libm::log(negative))
     }
 
     /// Returns the numbers that can represent everything in a walk.

@@ -64,7 +64,7 @@ pub fn restart_blocks<T: Real>(
     let walk = pool.run(|| Walk::<T>::new(view, &degrees, Rule::Restart(restart)));
     let found = blocks_of(view, &walk, &twins, Keep::All, pool, watch).ok_or(Error::Interrupted)?;
     let (blocks, largest): (Vec<_>, Vec<f64>) = found.into_iter().unzip();
-    Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max), keep: Keep::All })
+    Ok(Rows { blocks, largest: largest.into_iter().fold(0.0, f64::max), noise: None, keep: Keep::All })
 }
 
 #[cfg(test)]

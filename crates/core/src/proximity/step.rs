@@ -3,13 +3,14 @@
 //! While few nodes are reached, a step scatters from those nodes only; later it gathers for every node, in dense views a
 //! panel of nodes at a time that fits the first-level cache. All add the same numbers in the same order, except for
 //! zeros, so the choice does not affect the result. If all edges of a view have the same weight, the numbers are only added, and
-//! the sum of each node is multiplied by its share once.
+//! the sum of each node is multiplied by its share once. What many rows have in common is added up once (`shared`).
 
 use manyview_base::linalg::kernels::{add_multiple, vectorized};
 use manyview_base::linalg::{BLOCK_ROWS, Csr, NARROWEST_PANEL, Real, Tiles};
 use manyview_data::network::View;
 
 use super::degrees::Degrees;
+use super::shared::{self, Group};
 
 /// Number of rows computed together: one cache line of f32 per node.
 pub const TOGETHER: usize = 16;
@@ -34,6 +35,9 @@ pub(super) struct Steps<T> {
     outward: Option<Csr<T>>,
     /// The one number in each row of `D^-1 Aᵀ`, if the edges of the view have the same weight.
     common: Option<Vec<T>>,
+    /// What many rows of `D^-1 Aᵀ` have in common; it is not in `inward`. Then `outward` is `None`, so that all rows are computed in
+    /// the same way.
+    groups: Vec<Group<T>>,
 }
 
 /// A matrix to gather by.
@@ -65,7 +69,13 @@ pub fn goes_out(adjacency: &Csr<f64>) -> bool {
 
 impl<T: Real> Steps<T> {
     pub(super) fn new(view: &View, degrees: &Degrees) -> Self {
-        let adjacency = &view.adjacency;
+        let first = view.adjacency.values().first();
+        let same = first.filter(|&&first| view.adjacency.values().iter().all(|&weight| weight == first));
+        let (groups, rest) = match same {
+            None => shared::groups(view, degrees).unzip(),
+            Some(_) => (None, None),
+        };
+        let adjacency = rest.as_ref().unwrap_or(&view.adjacency);
         let share = |(weight, node): (f64, usize)| {
             let degree = degrees.of_nodes[node];
             T::from_f64(if degree > 0.0 { weight * degrees.scale / degree } else { 0.0 })
@@ -80,11 +90,9 @@ impl<T: Real> Steps<T> {
         };
         // A symmetric matrix is its own transpose, except for the degrees it is divided by.
         let inward = Inward::new(if view.directed { by_target().transpose() } else { by_source() });
-        let outward = goes_out(adjacency).then(by_target);
-        let first = adjacency.values().first();
-        let same = first.filter(|&&first| adjacency.values().iter().all(|&weight| weight == first));
+        let outward = (groups.is_none() && goes_out(adjacency)).then(by_target);
         let common = same.map(|&weight| (0..adjacency.rows()).map(|node| share((weight, node))).collect());
-        Steps { inward, outward, common }
+        Steps { inward, outward, common, groups: groups.unwrap_or_default() }
     }
 
     /// Writes the numbers after a step to `next`, and the nodes that it may have reached. Only the numbers from `first_col`
@@ -104,7 +112,12 @@ impl<T: Real> Steps<T> {
                 (Some(outward), Some(_)) => go_out::<T, true>(outward, now, next, reached),
                 (Some(outward), None) => go_out::<T, false>(outward, now, next, reached),
                 (None, Some(_)) => gather::<T, true>(&self.inward, now, next, first_col),
-                (None, None) => gather::<T, false>(&self.inward, now, next, first_col),
+                (None, None) => {
+                    gather::<T, false>(&self.inward, now, next, first_col);
+                    for group in &self.groups {
+                        group.add(now, next, first_col);
+                    }
+                }
             },
         );
         if outward.is_none() {

@@ -12,7 +12,6 @@ use super::Settings;
 use super::degrees::Degrees;
 use super::restart::Restart;
 use super::step::{Lanes, NodeSet, Steps, TOGETHER};
-use crate::proximity::Isolated;
 use manyview_base::linalg::kernels::vectorized;
 use manyview_base::linalg::{Csr, Real};
 use manyview_data::network::View;
@@ -251,21 +250,7 @@ impl<'a, T: Real> Walk<'a, T> {
     /// The entry of a node without edges, if there is to be one.
     pub(super) fn diagonal_of(&self, row: usize) -> Option<T> {
         let Rule::Window(settings) = self.rule else { return None };
-        let alone = settings.isolated == Isolated::Loop && self.degrees.of_nodes[row] == 0.0;
-        alone.then(|| self.diagonal(settings.negative)).filter(|&value| value > T::ZERO)
-    }
-}
-
-impl<T: Real> Walk<'_, T> {
-    /// The entry of an isolated node, `log(vol / b)`: the only one that depends on the unit of the weights.
-    fn diagonal(&self, negative: f64) -> T {
-        let Degrees { volume, scale, .. } = self.degrees;
-        let quotient = T::from_f64(volume / scale / negative);
-        if quotient.to_f64().is_finite() {
-            return quotient.ln();
-        }
-        // The volume itself may be beyond all numbers, its logarithm is not.
-        T::from_f64(libm::log(*volume) - libm::log(*scale) - libm::log(negative))
+        self.degrees.diagonal_of(row, settings)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A plan that follows from the data: which share of the columns is for each view alone, and which for all views together.
+//! A plan that follows from the data: whether some of the columns are for each view alone, or all for all views together.
 //!
 //! A tenth of the pairs of nodes is hidden, the same in all matrices, and three candidates are fitted to the rest:
 //!
@@ -8,10 +8,11 @@
 //!
 //! Let `e` be the error that a candidate leaves on the hidden pairs. If the views have nothing in common, consensus columns
 //! explain no more than unique ones; if they say the same, common columns explain as much as separate ones. So
-//! `agreement = (e_unique - e_consensus) / (e_unique - e_separate)`, between 0 and 1, decides on the share of the columns that the
-//! consensus stage gets: a quarter if the views do not agree, half of them if they do, as in the default plan. Other shares
-//! lowered the quality of the vectors (`docs/results/defaults.md`), although larger ones lower the error on hidden pairs
-//! further. The stage comes last and is wide, because what all views say together is fine-grained.
+//! `agreement = (e_unique - e_consensus) / (e_unique - e_separate)`, between 0 and 1, says whether the views repeat each other. Then
+//! unique columns would hold the same several times, and the plan is that of a single view: the stages of the default plan, all
+//! for all views together. Otherwise it is the default plan. Nothing between was better than the default plan on any kind of
+//! network, also where views have nothing to do with each other (`docs/results/defaults.md`): lower errors on hidden pairs are not
+//! better vectors, so only a clear answer decides.
 //!
 //! The error of a view over its hidden pairs is `||H - s P||^2 / ||H||^2` with the product P of a candidate. Pairs without an entry
 //! count, as the same share of all of them: a consensus of views that do not agree is a smooth background, which fits the
@@ -25,7 +26,7 @@ use std::ops::{ControlFlow, Range};
 use super::{About, Run};
 use crate::comm::Comm;
 use crate::method::{ChosenPlan, Observer, Progress, Task};
-use crate::mnmf::{Mnmf, Order, Plan, Split, Stage, largest_remainder};
+use crate::mnmf::{ColumnLayout, Mnmf, Order, Plan, Split, Stage, largest_remainder};
 use crate::piece::Piece;
 use crate::residual::{Residual, SquaredProducts};
 use manyview_base::error::Result;
@@ -36,12 +37,12 @@ use manyview_data::embedding::{Embedding, Kind};
 /// The share of the pairs that are hidden. More would be missing in the fits, fewer would make the errors uncertain.
 const HIDDEN: f64 = 0.1;
 
-/// The number of unique stages if all columns are theirs, and so the steps of the shares. With more, a stage has too few columns
-/// for several views.
+/// Candidates have this share of the columns, as a stage among so many equal ones.
 const STEPS: usize = 8;
 
-/// The share of the columns that the consensus stage gets if the views do not agree at all, and if they agree completely.
-const SHARES: [f64; 2] = [0.25, 0.5];
+/// The agreement from which views repeat each other. Digits and other views of the same objects that do not repeat each other have up to
+/// 0.49, copies of a view without 5 to 30 % of its edges 0.84 to 0.998 if it is dense enough that copies have most edges in common.
+const REPEATED: f64 = 0.7;
 
 /// Chooses the stages for these proximity matrices. Returns the settings that have this plan, and what it follows from.
 pub(super) fn choose(
@@ -54,44 +55,57 @@ pub(super) fn choose(
     let views = about.views.len();
     // Every view needs a column in a unique stage.
     let steps = (config.dim / views).clamp(1, STEPS);
-    let widths = largest_remainder(config.dim, &vec![1.0; steps], 0);
-    let errors = errors(config, about, residuals, widths[0], task, comm)?;
-    let [unique, consensus, separate] = errors;
-    let possible = unique - separate;
-    // A single view agrees with itself.
-    let agreement = if possible > 0.0 { ((unique - consensus) / possible).clamp(0.0, 1.0) } else { 1.0 };
-    let share = SHARES[0] + agreement * (SHARES[1] - SHARES[0]);
-    let unique_stages = ((1.0 - share) * steps as f64).round() as usize;
-    let settings = settings(config, &widths[..unique_stages]);
-    let config = serde_json::to_value(settings.resolved(views)).expect("settings are plain values");
-    let consensus_columns = widths[unique_stages..].iter().sum();
-    let (hidden, columns) = (HIDDEN, widths[0]);
+    let columns = largest_remainder(config.dim, &vec![1.0; steps], 0)[0];
+    let [unique, consensus, separate] = errors(config, about, residuals, columns, task, comm)?;
+    let agreement = agreement(unique, consensus, separate);
+    let plan = config.plan(views)?;
+    // A single view repeats nothing.
+    let settings = if views > 1 && agreement >= REPEATED {
+        all_together(config, &plan)
+    } else {
+        by_default(config, &plan)
+    };
+    let plan = settings.plan(views)?;
+    let of_kind = |kind| plan.stages.iter().filter(move |stage| stage.kind == kind);
     let chosen = ChosenPlan {
-        config,
-        hidden,
+        config: serde_json::to_value(settings.resolved(views)).expect("settings are plain values"),
+        hidden: HIDDEN,
         columns,
         unique,
         consensus,
         separate,
         agreement,
-        unique_stages,
-        consensus_columns,
+        unique_stages: of_kind(Kind::Unique).count(),
+        consensus_columns: of_kind(Kind::Consensus).map(|stage| stage.columns.len()).sum(),
     };
     Ok((settings, chosen))
 }
 
-/// The settings of a plan that has unique stages of these widths, and gives the remaining columns to one consensus stage.
-fn settings(config: &Mnmf, unique: &[usize]) -> Mnmf {
-    let rest = config.dim - unique.iter().sum::<usize>();
-    let mut widths = unique.to_vec();
-    widths.extend((rest > 0).then_some(rest));
+/// How far common columns can replace separate ones. 0 where separate columns leave a larger error than fewer: they fit chance, as in
+/// networks of few nodes, and nothing can be told.
+fn agreement(unique: f64, consensus: f64, separate: f64) -> f64 {
+    let possible = unique - separate;
+    if possible > 0.0 { ((unique - consensus) / possible).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// The settings of the plan that `auto` has before it has seen the data.
+fn by_default(config: &Mnmf, plan: &Plan) -> Mnmf {
     Mnmf {
         auto: false,
         order: Order::UniqueFirst,
-        stages: widths.len(),
-        consensus_stages: Some(widths.len() - unique.len()),
-        stage_dims: Some(widths),
+        layout: ColumnLayout::Halves,
+        stages: plan.stages.len(),
         ..config.clone()
+    }
+}
+
+/// The settings with the stages of a plan, all of them consensus stages.
+fn all_together(config: &Mnmf, plan: &Plan) -> Mnmf {
+    let stage_dims = plan.stages.iter().map(|stage| stage.columns.len()).collect();
+    Mnmf {
+        consensus_stages: Some(plan.stages.len()),
+        stage_dims: Some(stage_dims),
+        ..by_default(config, plan)
     }
 }
 
@@ -127,6 +141,7 @@ fn errors(
         plan: &plan,
         names: about.names(),
         views: about.views.len(),
+        sampled: about.is_sampled(),
         residuals: kept,
         pool,
         comm,
@@ -175,4 +190,39 @@ fn error(
     let relative = errors.iter().zip(hidden).filter(|(_, hidden)| hidden.squared_norm > 0.0);
     let relative: Vec<f64> = relative.map(|(error, hidden)| error / hidden.squared_norm).collect();
     relative.iter().sum::<f64>() / relative.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_is_what_common_columns_replace() {
+        assert_eq!(agreement(0.5, 0.25, 0.25), 1.0);
+        assert_eq!(agreement(0.5, 0.375, 0.25), 0.5);
+        assert_eq!(agreement(0.5, 0.75, 0.25), 0.0);
+        assert_eq!(agreement(0.5, 0.125, 0.25), 1.0);
+        // Fits of chance.
+        assert_eq!(agreement(0.42, 0.1, 0.72), 0.0);
+        assert_eq!(agreement(0.5, 0.5, 0.5), 0.0);
+    }
+
+    #[test]
+    fn both_plans_have_the_stages_of_the_default_plan() {
+        for (dim, views) in [(256, 3), (48, 3), (256, 60), (7, 3), (3, 3), (2, 1)] {
+            let auto = Mnmf { auto: true, dim, order: Order::ConsensusFirst, ..Mnmf::default() };
+            let plan = auto.plan(views).unwrap();
+            let [first, second] = [by_default(&auto, &plan), all_together(&auto, &plan)];
+            let widths =
+                |plan: &Plan| plan.stages.iter().map(|stage| stage.columns.len()).collect::<Vec<_>>();
+            let (first, second) = (first.plan(views).unwrap(), second.plan(views).unwrap());
+            assert_eq!(first, plan);
+            assert_eq!(widths(&second), widths(&plan));
+            assert!(second.stages.iter().all(|stage| stage.kind == Kind::Consensus));
+        }
+        let default = Mnmf::default();
+        let plan = Mnmf { auto: true, ..Mnmf::default() }.plan(3).unwrap();
+        assert_eq!(plan, default.plan(3).unwrap());
+        assert_eq!(by_default(&Mnmf { auto: true, ..Mnmf::default() }, &plan), default);
+    }
 }

@@ -158,6 +158,7 @@ pub(crate) fn run_plan(
         plan,
         names: about.names(),
         views: about.views.len(),
+        sampled: about.is_sampled(),
         residuals,
         pool,
         comm,
@@ -200,6 +201,8 @@ struct Run<'a, 'o> {
     names: Vec<String>,
     /// The number of views without their union.
     views: usize,
+    /// Whether the matrices are sampled.
+    sampled: bool,
     residuals: Vec<Residual<f32>>,
     pool: &'a Pool,
     comm: &'a dyn Comm,
@@ -254,6 +257,8 @@ impl Run<'_, '_> {
                 (config.unique_solver(), config.unique_max_iter(), StopRule::Decrease)
             }
         };
+        // Sampled matrices are mostly noise.
+        let stop = if self.sampled && stop == StopRule::Decrease { StopRule::Explained } else { stop };
         let epsilon = if kind == Kind::Consensus { config.epsilon } else { 0.0 };
         Settings { solver, gamma: config.gamma, max_iter, tol: config.tol(solver), stop, epsilon }
     }
@@ -428,6 +433,7 @@ mod tests {
             plan: &plan,
             names: views.iter().map(|view| view.0.to_owned()).collect(),
             views: views.len(),
+            sampled: false,
             residuals: views.iter().map(|view| residual(&view.1)).collect(),
             pool: &pool,
             comm: &Local,

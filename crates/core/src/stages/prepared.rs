@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::row_split;
 use crate::comm::{self, Comm};
-use crate::method::{Observer, Progress, Task, ViewRecord};
+use crate::method::{Observer, Progress, SampledRecord, Task, ViewRecord};
 use crate::mnmf::{Mnmf, Normalize};
-use crate::proximity::{self, Keep};
+use crate::proximity::{self, How, Keep, Noise, Proximity};
 use crate::residual::Residual;
 use manyview_base::error::Result;
 use manyview_base::parallel::Pool;
@@ -34,6 +34,11 @@ pub(crate) struct About {
 }
 
 impl About {
+    /// Whether the matrices are sampled.
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.views.iter().any(|view| view.sampled.is_some())
+    }
+
     /// The names of what is factorized: the views, and their union after them if it takes part.
     pub(crate) fn names(&self) -> Vec<String> {
         self.views.iter().chain(&self.joint).map(|view| view.name.clone()).collect()
@@ -49,9 +54,14 @@ impl Prepared {
         let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
         let count = network.views().len();
         let mut views: Vec<ViewRecord> = all_views.iter().map(|view| ViewRecord::of(view)).collect();
-        let (rows, residuals) = all_residuals(config, &all_views, count, pool, comm, task.observer())?;
-        for (view, residual) in views.iter_mut().zip(&residuals) {
+        let proximity = Proximity::decide(config.proximity, &all_views, task.seed, pool)?;
+        let (rows, matrices) =
+            all_residuals(config, proximity, &all_views, count, pool, comm, task.observer())?;
+        let mut residuals = Vec::new();
+        for (view, (residual, sampled)) in views.iter_mut().zip(matrices) {
             (view.entries, view.squared_norm) = (residual.entries, residual.squared_norm);
+            view.sampled = sampled;
+            residuals.push(residual);
         }
         let joint = views.split_off(count).pop();
         let own_entries = residuals.iter().map(|residual| residual.tiles.entries()).sum();
@@ -60,28 +70,32 @@ impl Prepared {
     }
 }
 
+/// A proximity matrix, and how it was sampled if it is not exact.
+type Matrix = (Residual<f32>, Option<SampledRecord>);
+
 /// The rows of this rank, and those rows of the proximity matrix of every view.
 fn all_residuals(
     config: &Mnmf,
+    proximity: Proximity,
     views: &[&View],
     network_views: usize,
     pool: &Pool,
     comm: &dyn Comm,
     observer: &mut Observer<'_>,
-) -> Result<(Range<usize>, Vec<Residual<f32>>)> {
+) -> Result<(Range<usize>, Vec<Matrix>)> {
     let nodes = views[0].adjacency.rows();
-    let settings = config.proximity;
-    let rows = row_split::own_rows(nodes, views, settings, pool, comm, observer)?;
+    let rows = row_split::own_rows(nodes, views, proximity, pool, comm, observer)?;
     let keep = if comm.size() == 1 { config.keep(views) } else { Keep::All };
-    let mut residuals = Vec::new();
+    let mut matrices = Vec::new();
     for (index, view) in views.iter().enumerate() {
         let mut watch = |done: usize| {
             let done = (index as f64 + done as f64 / rows.len().max(1) as f64) / views.len() as f64;
             observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
         };
-        let found = proximity::row_blocks::<f32>(view, settings, rows.clone(), keep, pool, &mut watch);
+        let found = proximity::row_blocks::<f32>(view, proximity, rows.clone(), keep, pool, &mut watch);
         let found = comm::agree(comm, found)?;
         let largest = found.largest;
+        let sampled = sampled_record(proximity.how, found.noise, comm);
         let mut tiles = pool.run(|| found.into_tiles(nodes));
         if config.normalize == Normalize::Max {
             let largest = comm::max(comm, tiles.max().into());
@@ -93,9 +107,19 @@ fn all_residuals(
         let residual = Residual::new(tiles, symmetric, pool, comm);
         // A union without pairs above chance adds nothing to its views; a view without any is a mistake.
         if residual.is_empty() && index < network_views {
-            return Err(proximity::nothing_survives(view, settings, comm::max(comm, largest)));
+            return Err(proximity::nothing_survives(view, proximity.settings, comm::max(comm, largest)));
         }
-        residuals.push(residual);
+        matrices.push((residual, sampled));
     }
-    Ok((rows, residuals))
+    Ok((rows, matrices))
+}
+
+/// How a matrix was sampled, over all ranks.
+fn sampled_record(how: How, noise: Option<Noise>, comm: &dyn Comm) -> Option<SampledRecord> {
+    let (How::Sampled(walks), Some(noise)) = (how, noise) else { return None };
+    let mut sums = noise.sums();
+    comm::all_reduce_sum(comm, &mut sums);
+    let noise = Noise::of_sums(sums);
+    let (relative_error, seen_once) = (noise.relative_error(), noise.seen_once());
+    Some(SampledRecord { walks: walks.per_node, relative_error, seen_once })
 }

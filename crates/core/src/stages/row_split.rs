@@ -4,7 +4,8 @@
 //! sample of rows are counted first, one row from each of many strata of equal length; the ranks share this work. Degrees
 //! are no substitute, since the proximity divides by them: on a planted network
 //! of skew 1 (8,000 nodes, sorted by degree) the mean degree falls 21-fold from the first quarter of the entries to
-//! the last, and the entries of a row by no more than a third.
+//! the last, and the entries of a row by no more than a third. Entries of sampled matrices follow from the visits of walks, which
+//! degrees do tell.
 //!
 //! Invariant: every rank computes the same bounds from the same numbers.
 
@@ -12,7 +13,7 @@ use std::ops::{ControlFlow, Range};
 
 use crate::comm::{self, Comm};
 use crate::method::{Observer, Progress};
-use crate::proximity::{Settings, sample};
+use crate::proximity::{How, Proximity, sample};
 use manyview_base::error::Result;
 use manyview_base::parallel::Pool;
 use manyview_base::random::Key;
@@ -28,7 +29,7 @@ const SPARING: usize = 16;
 pub(super) fn own_rows(
     nodes: usize,
     views: &[&View],
-    settings: Settings,
+    proximity: Proximity,
     pool: &Pool,
     comm: &dyn Comm,
     observer: &mut Observer<'_>,
@@ -41,12 +42,18 @@ pub(super) fn own_rows(
     let own = bound(strata, comm.rank(), comm.size())..bound(strata, comm.rank() + 1, comm.size());
     // One for each row: rows without entries are assigned too.
     let mut costs = vec![1.0; own.len()];
-    for (index, view) in views.iter().enumerate() {
+    if let How::Sampled(walks) = proximity.how {
+        for view in views {
+            add_visits(view, walks.per_node * proximity.settings.window, &rows[own.clone()], &mut costs);
+        }
+    }
+    let counted = if proximity.how == How::Exact { views } else { &[] };
+    for (index, view) in counted.iter().enumerate() {
         let mut watch = |_: usize| -> ControlFlow<()> {
             let done = index as f64 / views.len() as f64;
             observer(&Progress::Working { doing: "proximity", view: Some(&view.name), done })
         };
-        let sampled = sample(view, settings, &rows[own.clone()], pool, &mut watch);
+        let sampled = sample(view, proximity.settings, &rows[own.clone()], pool, &mut watch);
         for (cost, counts) in costs.iter_mut().zip(comm::agree(comm, sampled)?.rows) {
             *cost += counts.iter().map(|&count| f64::from(count)).sum::<f64>();
         }
@@ -55,6 +62,25 @@ pub(super) fn own_rows(
     comm::all_gather(comm, &costs, &mut all_costs);
     let bounds = cut(&all_costs, nodes, comm.size());
     Ok(bounds[comm.rank()]..bounds[comm.rank() + 1])
+}
+
+/// Adds to the cost of each of some rows the entries that a sampled matrix has in it at most, given the visits by the walks from a node:
+/// those from the row's node, and its share of all visits if both directions count.
+fn add_visits(view: &View, visits: usize, rows: &[usize], costs: &mut [f64]) {
+    let adjacency = &view.adjacency;
+    let degree = |row: usize| adjacency.row(row).1.iter().sum::<f64>();
+    let walking = (0..adjacency.rows()).filter(|&row| !adjacency.row(row).0.is_empty()).count();
+    let volume: f64 = (0..adjacency.rows()).map(degree).sum();
+    for (&row, cost) in rows.iter().zip(costs) {
+        if adjacency.row(row).0.is_empty() {
+            continue;
+        }
+        // Weights near the largest number have no finite sum; then rows count alike.
+        let share = Some(degree(row) / volume).filter(|share| share.is_finite());
+        let share = share.unwrap_or(1.0 / walking as f64);
+        let back = if view.directed { 0.0 } else { walking as f64 * share };
+        *cost += visits as f64 * (1.0 + back);
+    }
 }
 
 /// The start of part `index` of `parts` equal parts.

@@ -6,7 +6,7 @@ use crate::common::{fit_on_threads, fit_watched, planted};
 use manyview_core::comm::Threads;
 use manyview_core::method::Fit;
 use manyview_core::mnmf::Mnmf;
-use manyview_core::mnmf::{Consensus, Init, Normalize};
+use manyview_core::mnmf::{Consensus, Init, Normalize, Subtract};
 use manyview_core::preset::Preset;
 use manyview_data::Network;
 use manyview_data::generate::Planted;
@@ -71,6 +71,40 @@ fn ranks_agree_with_one_process_and_with_each_other() {
                 assert_alike(&one, fit, 1e-4);
             }
         }
+    }
+}
+
+/// Every rank makes all walks and keeps what belongs to its rows.
+#[test]
+fn ranks_sample_the_same_matrix() {
+    use manyview_core::proximity;
+
+    let network = network(400);
+    let proximity = proximity::Settings { walks: Some(30), ..proximity::Settings::default() };
+    let config = Mnmf {
+        dim: 8,
+        stages: 2,
+        max_iter: 6,
+        tol: Some(0.0),
+        subtract: Subtract::Plain,
+        proximity,
+        ..Mnmf::default()
+    };
+    let one = fit_on_threads(1, &config, &network);
+    for ranks in [2, 3, 4] {
+        let fits = fit_on(ranks, &config, &network);
+        for fit in &fits {
+            for (a, b) in one.views.iter().chain(&one.joint).zip(fit.views.iter().chain(&fit.joint)) {
+                let (told, here) = (a.sampled.unwrap(), b.sampled.unwrap());
+                assert_eq!((a.entries, told.walks, told.seen_once), (b.entries, 30, here.seen_once));
+                assert!((a.squared_norm / b.squared_norm - 1.0).abs() < 1e-6);
+            }
+            assert_alike(&one, fit, 1e-3);
+        }
+        // The work is shared by the visits that are expected.
+        let mut entries: Vec<usize> = fits.iter().map(|fit| fit.own.entries).collect();
+        entries.sort_unstable();
+        assert!(entries[ranks - 1] < 2 * entries[0], "{entries:?}");
     }
 }
 
@@ -197,16 +231,18 @@ fn products_of_factors_agree_after_a_stage() {
     use manyview_core::nmf::{Settings, Start, Target, factorize_watched};
     use manyview_core::nmf::{Solver, StopRule};
     use manyview_core::proximity;
-    use manyview_core::proximity::Isolated;
 
     let (network, width) = (network(300), 8);
     let pool = Pool::new(Some(1)).unwrap();
-    let near = proximity::Settings { window: 5, negative: 1.0, isolated: Isolated::Zero };
+    let near = proximity::Settings { window: 5, negative: 1.0, ..Default::default() };
     let matrices: Vec<Csr<f32>> = network
         .views()
         .iter()
         .map(|view| {
-            proximity::proximity_watched(view, near, &pool, &mut |_| ControlFlow::Continue(())).unwrap()
+            proximity::proximity_watched(view, proximity::Proximity::exact(near), &pool, &mut |_| {
+                ControlFlow::Continue(())
+            })
+            .unwrap()
         })
         .collect();
     let number = |row: usize, col: usize| ((row * 31 + col * 17) % 97) as f32 / 97.0;

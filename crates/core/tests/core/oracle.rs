@@ -8,7 +8,6 @@ use manyview_base::parallel::Pool;
 use manyview_core::comm::Local;
 use manyview_core::nmf::{self, Factors, Settings, Start, Target, factorize_watched, view_weights};
 use manyview_core::nmf::{Solver, StopRule};
-use manyview_core::proximity::Isolated;
 use manyview_core::proximity::{self, proximity_watched};
 use manyview_core::residual::{products_on_pattern, subtract};
 use manyview_data::network::{EdgeCounts, View};
@@ -132,11 +131,16 @@ fn check_proximity<T: Real>(tolerance: f64) {
     for (key, expected) in oracle.all["proximity"].as_object().unwrap() {
         let part = |name: &str| key.split(name).nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
         let (window, negative): (f64, f64) = (part("window="), part("negative="));
-        let settings = proximity::Settings { window: window as usize, negative, isolated: Isolated::Zero };
+        let settings = proximity::Settings { window: window as usize, negative, ..Default::default() };
         for (name, expected) in VIEWS.into_iter().zip(expected.as_array().unwrap()) {
             let mut go_on = |_| ControlFlow::Continue(());
-            let ours =
-                proximity_watched::<T>(&oracle.view(name), settings, &oracle.pool, &mut go_on).unwrap();
+            let ours = proximity_watched::<T>(
+                &oracle.view(name),
+                proximity::Proximity::exact(settings),
+                &oracle.pool,
+                &mut go_on,
+            )
+            .unwrap();
             let mut found = vec![0.0; 60 * 60];
             for row in 0..60 {
                 for (&col, value) in ours.row(row).0.iter().zip(ours.row(row).1) {

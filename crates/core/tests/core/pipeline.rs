@@ -356,10 +356,14 @@ fn a_chosen_plan_can_be_given() {
     assert!(!given.auto);
     assert_eq!(given.fit(&network).unwrap().embedding, one.embedding);
     assert!(chosen.separate < chosen.unique && (0.0..=1.0).contains(&chosen.agreement), "{chosen:?}");
+    // Views that do not repeat each other have the default plan.
+    assert!(chosen.agreement < 0.7 && chosen.unique_stages == 4, "{chosen:?}");
+    let default = Mnmf { dim: 48, ..Mnmf::default() };
+    assert_eq!(default.fit(&network).unwrap().embedding, one.embedding);
 }
 
 #[test]
-fn views_that_agree_get_more_columns_together() {
+fn views_that_repeat_each_other_get_all_columns_together() {
     let rings = |step: usize| -> Vec<(String, String, f64)> {
         let name = |node: usize| format!("n{:03}", node % 240);
         // Groups of twelve; `step` decides which nodes belong together.
@@ -381,8 +385,8 @@ fn views_that_agree_get_more_columns_together() {
     };
     let (same, of_same) = agreement([1, 1, 1]);
     let (other, of_other) = agreement([1, 7, 11]);
-    assert!(same > 0.9 && of_same == 32, "{same} {of_same}");
-    assert!(other < 0.4 && of_other < 32, "{other} {of_other}");
+    assert!(same > 0.9 && of_same == 64, "{same} {of_same}");
+    assert!(other < 0.4 && of_other == 32, "{other} {of_other}");
 }
 
 #[test]

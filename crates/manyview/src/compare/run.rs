@@ -113,15 +113,12 @@ impl Runner<'_, '_> {
     fn embed(&mut self, job: &Job, network: &Network, cache: Option<&JobCache>) -> Result<(Embedding, f64)> {
         job.model.check()?;
         let listener = &mut self.listener;
-        if let Some(estimate) = job.model.estimate(network, &mut |_| listener.poll(&Event::Estimating))? {
-            estimate.check(network, None, &mut |_| listener.poll(&Event::Estimating))?;
-        }
+        let (model, _) = job.model.fitted(network, None, &mut |_| listener.poll(&Event::Estimating))?;
         let CompareSettings { train, seed, .. } = self.settings;
         let labels =
             job.repeat.map(|repeat| training_labels(train, *seed, self.labels, repeat)).transpose()?;
         let options = FitOptions { labels: labels.as_ref(), ..FitOptions::default() };
-        let mut fit =
-            job.model.fit_with(network, &options, &mut |now| listener.poll(&Event::Embedding(now)))?;
+        let mut fit = model.fit_with(network, &options, &mut |now| listener.poll(&Event::Embedding(now)))?;
         fit.warnings.iter().for_each(|warning| listener.announce(&Event::Warning(warning)));
         if let Some(cache) = cache {
             if job.view.is_none() {

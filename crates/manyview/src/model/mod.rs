@@ -1,24 +1,24 @@
 //! A method with its settings, a seed and a number of threads: [`Model`], the one way to run any method.
 
+mod memory;
 mod register;
 mod settings_file;
 #[cfg(test)]
 mod tests;
 
+pub use memory::ModelEstimate;
 pub use register::{Group, Method, MethodSettings};
 pub use settings_file::{SettingsFile, read_settings, read_settings_from};
 
 use std::ops::ControlFlow;
 
 use manyview_base::error::{Error, Result};
-use manyview_base::memory;
 use manyview_base::message::option;
-use manyview_base::parallel::{MOST_THREADS, Pool};
+use manyview_base::parallel::MOST_THREADS;
 use manyview_base::settings;
 use manyview_base::settings::{Setting, Settings};
 use manyview_core::checkpoint::Checkpoints;
 use manyview_core::comm::{Comm, Local};
-use manyview_core::estimate::{Estimate, ViewEstimate};
 use manyview_core::method::{Fit, Observer, Options};
 use manyview_core::mnmf::Mnmf;
 use manyview_core::preset::Preset;
@@ -230,111 +230,6 @@ impl Model {
         let FitOptions { labels, comm, checkpoints } = *options;
         let options = Options { seed: self.seed, threads: self.threads, labels, comm, checkpoints };
         self.settings.fit(network, &options, observer)
-    }
-
-    /// Whether the memory of a fit can be estimated: that of methods that form proximity matrices can.
-    pub fn is_estimated(&self) -> bool {
-        self.settings.memory_like(1).is_some()
-    }
-
-    /// Refuses a memory limit for methods whose memory is not known in advance.
-    pub fn check_max_memory(&self, max_memory: Option<u64>) -> Result<()> {
-        if max_memory.is_none() || self.is_estimated() {
-            return Ok(());
-        }
-        let (name, method) = (option("max_memory"), self.method().name());
-        Err(Error::config(format!("{name}: the memory of {method} is not known in advance; leave it out")))
-    }
-
-    /// Refuses fits by [`Trials`](manyview_core::trials::Trials) that need too much memory: twice that of a single fit, since
-    /// the matrices are kept for the next one while a copy of them is worked on.
-    pub(crate) fn check_memory_of_trials(
-        &self,
-        network: &Network,
-        most: Option<u64>,
-        observer: &mut Observer<'_>,
-    ) -> Result<()> {
-        let Some(estimate) = self.estimate(network, observer)? else { return Ok(()) };
-        let sentence = |needs| {
-            let (dim, negative) = (option("dim"), option("negative"));
-            format!("several fits with these settings need about {needs}; lower {dim}, or raise {negative}")
-        };
-        let needed = estimate.peak().saturating_mul(2);
-        memory::Limit::new(most).check(needed).map_err(|needs| Error::too_large(sentence(needs)))
-    }
-
-    /// Estimates the memory of a fit in one process; `None` for methods whose memory is not known beforehand.
-    pub fn estimate(&self, network: &Network, observer: &mut Observer<'_>) -> Result<Option<ModelEstimate>> {
-        let Some(like) = self.settings.memory_like(network.views().len()) else { return Ok(None) };
-        let pool = Pool::new(self.threads)?;
-        if !like.each_view {
-            let estimate = like.mnmf.estimate(network, &pool, observer)?;
-            let views = estimate.views.clone();
-            return Ok(Some(ModelEstimate { mnmf: like.mnmf, views, largest: None, estimate, pool }));
-        }
-        let mut views = Vec::new();
-        let mut largest: Option<(Network, Estimate)> = None;
-        for view in 0..network.views().len() {
-            let alone = network.only(view);
-            let estimate = like.mnmf.estimate(&alone, &pool, observer)?;
-            views.extend(estimate.views.iter().cloned());
-            if largest.as_ref().is_none_or(|(_, known)| known.memory.peak() < estimate.memory.peak()) {
-                largest = Some((alone, estimate));
-            }
-        }
-        let found = largest.map(|(alone, estimate)| ModelEstimate {
-            mnmf: like.mnmf.clone(),
-            views,
-            largest: Some(alone),
-            estimate,
-            pool,
-        });
-        Ok(found)
-    }
-}
-
-/// The memory that a model will need.
-pub struct ModelEstimate {
-    /// The fit of MNMF that takes as much memory.
-    pub mnmf: Mnmf,
-    /// What is expected for each view, in order.
-    pub views: Vec<ViewEstimate>,
-    /// The view that takes the most memory, for methods that process one view at a time.
-    largest: Option<Network>,
-    /// What the fit needs: of all views, or of the one that takes the most memory.
-    pub estimate: Estimate,
-    /// The threads it was made with.
-    pub pool: Pool,
-}
-
-impl ModelEstimate {
-    /// The expected peak, in bytes.
-    pub fn peak(&self) -> u64 {
-        self.estimate.memory.peak()
-    }
-
-    /// Entries of all proximity matrices, which methods that process one view at a time do not hold together.
-    pub fn entries(&self) -> f64 {
-        self.views.iter().map(|view| view.entries).sum()
-    }
-
-    /// The name of the view that the peak belongs to, for methods that process one view at a time.
-    pub fn largest_view(&self) -> Option<&str> {
-        self.largest.as_ref().map(|network| network.views()[0].name.as_str())
-    }
-
-    /// Refuses what exceeds `max_memory` or the memory that this process can get.
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`], with settings that would fit.
-    pub fn check(
-        &self,
-        network: &Network,
-        max_memory: Option<u64>,
-        observer: &mut Observer<'_>,
-    ) -> Result<()> {
-        let network = self.largest.as_ref().unwrap_or(network);
-        self.estimate.check(&self.mnmf, network, max_memory, &self.pool, observer)
     }
 }
 

@@ -94,8 +94,8 @@ fn seed_and_threads_belong_to_every_method() {
 #[test]
 fn settings_of_other_methods_are_refused_with_whose_they_are() {
     let told = |method, given| model(method, Preset::Default, given).unwrap_err().to_string();
-    let walks = told(Method::Mnmf, json!({"walks": 3}));
-    assert!(walks.starts_with("walks: mnmf has no such setting; it belongs to deepwalk"), "{walks}");
+    let epochs = told(Method::Mnmf, json!({"epochs": 3}));
+    assert!(epochs.starts_with("epochs: mnmf has no such setting; it belongs to deepwalk"), "{epochs}");
     let unknown = told(Method::NetMf, json!({"wlks": 3}));
     assert!(unknown.starts_with("netmf has no setting \"wlks\"; its settings are dim"), "{unknown}");
     let preset = model(Method::NetMf, Preset::Authors, json!({})).unwrap_err().to_string();
