@@ -40,6 +40,8 @@ mod proximity;
 mod ranks;
 #[path = "cli/report.rs"]
 mod report;
+#[path = "cli/sampled.rs"]
+mod sampled;
 #[path = "cli/settings.rs"]
 mod settings;
 #[path = "cli/support.rs"]

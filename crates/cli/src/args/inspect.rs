@@ -57,7 +57,11 @@ pub(crate) struct ReportArgs {
     /// Print errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Random seed of the map
+    /// Nodes to show: all if there are no more, otherwise as many drawn at random [default: up to 50,000 all, otherwise
+    /// 20,000]
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub(crate) sample: Option<usize>,
+    /// Random seed of the sample and of the map
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Number of threads; does not affect the page [default: all cores]

@@ -89,8 +89,8 @@ pub(crate) struct EmbedArgs {
     /// Print the expected entries, memory, stages and time, and exit without writing anything
     #[arg(long, help_heading = "Output")]
     pub(crate) plan: bool,
-    /// Maximum memory, such as 8G or 500M; exit with an error if the estimate exceeds it [default: the available
-    /// memory]
+    /// Maximum memory, such as 8G or 500M: what does not fit is sampled by fewer walks unless that is set; exit with an error if nothing
+    /// fits [default: the available memory]
     #[arg(long, value_name = "SIZE", value_parser = size::size, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
     #[command(flatten)]
@@ -136,6 +136,9 @@ pub(crate) struct ProximityArgs {
     /// Number of threads; does not affect the result [default: all cores]
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,
+    /// Random seed of sampled matrices
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
     #[command(flatten)]

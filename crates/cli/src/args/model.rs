@@ -139,8 +139,8 @@ mod tests {
         assert_eq!(mve["attention"].as_bool(), Some(false));
         let told = |words: &[&str]| model(words).unwrap_err().in_notation(Notation::CommandLine);
         assert!(
-            told(&["--method", "boostne", "--walks", "3"])
-                .starts_with("--walks: boostne has no such setting")
+            told(&["--method", "boostne", "--epochs", "3"])
+                .starts_with("--epochs: boostne has no such setting")
         );
         assert!(told(&["--gamma", "x"]).starts_with("--gamma x: expected a number above 0"));
         assert!(

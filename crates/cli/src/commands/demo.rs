@@ -14,10 +14,11 @@ use manyview::{Embedding, FitOptions, Model, Network, digits};
 
 use super::describe;
 use super::embed::{Existing, Job, create, embed};
+use super::plan;
 use crate::args::DemoArgs;
 use crate::backend::Ranks;
 use crate::interrupt;
-use crate::report::{self, Place};
+use crate::report::{self, Content, Place, Sample};
 use crate::ui::{Reporter, print};
 
 /// Fewer than in `manyview evaluate`, to save time.
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let network = digits::network_on(&Pool::new(model.threads)?)?;
     let read_seconds = began.elapsed().as_secs_f64();
     describe(&network, read_seconds, &reporter);
+    let (model, memory) = plan::fitted(&network, &model, None, ranks, &reporter)?;
     let job = Job {
         began,
         read_seconds,
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
         network: &network,
         model: &model,
         labels: None,
-        max_memory: None,
+        memory,
         output,
         checkpoints: None,
         keep_checkpoints: false,
@@ -67,9 +69,12 @@ fn score(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Repor
         single.push(Scores::of(name, &fit.embedding, &labels, &pool, reporter)?);
     }
     single.sort_by(|a, b| b.micro_f1.total_cmp(&a.micro_f1));
-    let extras = report::evaluation(&finished.embedding, Some(&labels), model.seed, &pool, reporter)?;
+    let sample = Sample::of(&finished.embedding, None, model.seed);
+    let extras = report::evaluation(&sample, Some(&labels), model.seed, &pool, reporter)?;
     let place = Place::prepare(&args.output.join("report.html"), true)?;
-    let page = report::write("digits", &finished, &extras, model.seed, place, &pool, reporter)?;
+    let (labels, sample, extras) = (Some(&labels), &sample, &extras);
+    let content = Content { title: "digits", finished: &finished, labels, sample, extras };
+    let page = report::write(content, model.seed, place, &pool, reporter)?;
     if reporter.is_quiet() {
         return Ok(());
     }

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     if let (Some(labels), Some(file)) = (&labels, &args.labels) {
         tell_unknown(labels, file, "network", &reporter);
     }
+    let (model, memory) = plan::fitted(&network, &model, args.max_memory, ranks, &reporter)?;
     let checkpoints = kept.open(&model, &network, &reporter)?;
     let job = Job {
         began,
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         network: &network,
         model: &model,
         labels: labels.as_ref(),
-        max_memory: args.max_memory,
+        memory,
         output,
         checkpoints: checkpoints.as_ref(),
         keep_checkpoints: args.checkpoint.keep_checkpoint,
@@ -119,7 +120,7 @@ pub(super) struct Job<'a> {
     pub(super) network: &'a Network,
     pub(super) model: &'a Model,
     pub(super) labels: Option<&'a Labels>,
-    pub(super) max_memory: Option<u64>,
+    pub(super) memory: RunMemory,
     /// On rank 0 only.
     pub(super) output: Option<ResultFolder>,
     pub(super) checkpoints: Option<&'a Checkpoints>,
@@ -159,7 +160,7 @@ pub(super) fn create(
 
 /// Embeds the network, writes the result and prints a summary.
 pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
-    let mut memory = plan::memory_needed(job.network, job.model, job.max_memory, job.ranks, reporter)?;
+    let mut memory = job.memory;
     let options = FitOptions { labels: job.labels, comm: job.ranks, checkpoints: job.checkpoints };
     let result = job.model.fit_with(job.network, &options, &mut |now| {
         if memory.phases.proximity.is_none() && matches!(now, Progress::Iteration { .. }) {

@@ -35,12 +35,8 @@ pub(super) fn print_warnings(fit: &Fit, reporter: &Reporter) {
     }
 }
 
-/// Fails if the fit would not fit into memory. For methods without proximity matrices, nothing is checked: their memory is
-/// not known in advance.
-pub(crate) fn check_memory(model: &Model, network: &Network, max_memory: Option<u64>) -> Result<()> {
-    let mut watch = |_: &Progress<'_>| interrupt::go_on();
-    match model.estimate(network, &mut watch)? {
-        Some(estimate) => estimate.check(network, max_memory, &mut watch),
-        None => Ok(()),
-    }
+/// The model with what its settings leave open chosen so that a fit fits into memory; fails if none would. For methods without
+/// proximity matrices, nothing is checked: their memory is not known in advance.
+pub(crate) fn fitted(model: &Model, network: &Network, max_memory: Option<u64>) -> Result<Model> {
+    Ok(model.fitted(network, max_memory, &mut |_| interrupt::go_on())?.0)
 }

@@ -9,6 +9,7 @@ use manyview::estimate::{ExpectedTime, Memory, ViewEstimate};
 use manyview::memory::{available_bytes, peak_resident_bytes};
 use manyview::message::{Notation, option};
 use manyview::mnmf::{Mnmf, Split};
+use manyview::proximity::{How, Source};
 use manyview::result::{RunMemory, RunPeaks};
 use manyview::{Error, MethodSettings, Model, ModelEstimate, Network, Progress};
 
@@ -16,14 +17,15 @@ use crate::backend::Ranks;
 use crate::interrupt;
 use crate::ui::{Reporter, about, bytes, plural, print, seconds, thousands};
 
-/// Prints the expected memory; fails if it exceeds the limit.
-pub(super) fn memory_needed(
+/// The model with what its settings leave open chosen so that the run fits into memory, and what it is expected to need, which is
+/// printed. Fails if it exceeds the limit.
+pub(super) fn fitted(
     network: &Network,
     model: &Model,
     max_memory: Option<u64>,
     ranks: &Ranks,
     reporter: &Reporter,
-) -> Result<RunMemory> {
+) -> Result<(Model, RunMemory)> {
     let phases = RunPeaks { read: peak_resident_bytes(), proximity: None, factorize: None };
     if ranks.size() > 1 {
         // The estimate is for one process; how ranks share machines is not known here.
@@ -32,34 +34,48 @@ pub(super) fn memory_needed(
                 format!("{} applies to one process; leave it out with several ranks", option("max_memory"));
             return Err(Error::config(message).into());
         }
-        return Ok(RunMemory { estimated_bytes: None, phases });
+        return Ok((model.clone(), RunMemory { estimated_bytes: None, phases }));
     }
-    let mut watch = |_: &Progress<'_>| interrupt::go_on();
-    let Some(estimate) = model.estimate(network, &mut watch)? else {
-        return Ok(RunMemory { estimated_bytes: None, phases });
-    };
-    estimate.check(network, max_memory, &mut watch)?;
+    let (fitted, estimate) = model.fitted(network, max_memory, &mut |_| interrupt::go_on())?;
+    let Some(estimate) = estimate else { return Ok((fitted, RunMemory { estimated_bytes: None, phases })) };
+    if let Some(sampled) = sampled(&estimate, fitted != *model) {
+        reporter.say(&sampled);
+    }
     let (entries, peak) = (about(estimate.entries()), estimate.peak());
     reporter.say(&format!("expecting about {entries} proximity entries and {} of memory", bytes(peak)));
-    Ok(RunMemory { estimated_bytes: Some(peak), phases })
+    Ok((fitted, RunMemory { estimated_bytes: Some(peak), phases }))
+}
+
+/// What is said of sampled matrices, and why they are. `reduced` if the settings as they were given would not fit into memory.
+fn sampled(estimate: &ModelEstimate, reduced: bool) -> Option<String> {
+    let How::Sampled(walks) = estimate.estimate.proximity.how else { return None };
+    let given = estimate.mnmf.proximity;
+    let why = if reduced {
+        "; exact matrices, or more walks, would not fit into memory"
+    } else if given.proximity == Source::Auto && given.walks.is_none() {
+        "; exact matrices would take long (--proximity exact computes them)"
+    } else {
+        ""
+    };
+    Some(format!("proximity is sampled by {} from each node{why}", plural(walks.per_node, "walk")))
 }
 
 /// Prints the plan.
 pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>) -> Result<()> {
     let mut watch = |_: &Progress<'_>| interrupt::go_on();
-    let Some(found) = model.estimate(network, &mut watch)? else {
-        unreachable!("methods without an estimate were rejected earlier")
-    };
-    let verdict = match found.check(network, max_memory, &mut watch) {
-        Ok(()) => String::new(),
+    let (fitted, found, verdict) = match model.fitted(network, max_memory, &mut watch) {
+        Ok((model, found)) => (model, found, String::new()),
         Err(Error::TooLarge(message)) => {
-            format!("\nThis run would fail: {}\n", message.in_notation(Notation::CommandLine))
+            let verdict = format!("\nThis run would fail: {}\n", message.in_notation(Notation::CommandLine));
+            (model.clone(), model.estimate(network, &mut watch)?, verdict)
         }
         Err(error) => return Err(error.into()),
     };
+    let Some(found) = found else { unreachable!("methods without an estimate were rejected earlier") };
     let estimate = &found.estimate;
-    let mut text = views(network, &found, model.method().name());
-    if let MethodSettings::Mnmf(settings) = &model.settings {
+    let mut text = views(network, &found, fitted.method().name());
+    text.extend(sampled(&found, fitted != *model).map(|sampled| sampled + "\n"));
+    if let MethodSettings::Mnmf(settings) = &fitted.settings {
         let time = estimate.time(settings, network, &found.pool, &mut watch)?;
         text.push_str(&stages(network, settings, &found.views, &time)?);
         text.push_str(&memory(&estimate.memory, max_memory));

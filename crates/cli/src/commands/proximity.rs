@@ -6,8 +6,9 @@ use std::time::Instant;
 use anyhow::Result;
 use manyview::Progress;
 use manyview::io::{OutputFolder, write_npz_to};
+use manyview::network::View;
 use manyview::parallel::Pool;
-use manyview::proximity::proximity_watched;
+use manyview::proximity::{How, Proximity, proximity_watched};
 use manyview::result::NODES;
 
 use super::read;
@@ -29,10 +30,12 @@ pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
     let files: Vec<String> = network.views().iter().map(|view| format!("{}.npz", view.name)).collect();
     output.check_absent(&files)?;
     let (nodes, views) = (network.nodes().len(), network.views().len());
+    let all: Vec<&View> = network.views().iter().collect();
+    let proximity = Proximity::decide(settings, &all, args.seed, &pool)?;
     let mut lines = Vec::new();
     for (index, (view, file)) in network.views().iter().zip(&files).enumerate() {
         let began = Instant::now();
-        let matrix = proximity_watched::<f32>(view, settings, &pool, &mut |done| {
+        let matrix = proximity_watched::<f32>(view, proximity, &pool, &mut |done| {
             let done = (index as f64 + done as f64 / nodes.max(1) as f64) / views as f64;
             reporter.fitting(&Progress::Working { doing: "proximity", view: Some(&view.name), done });
             interrupt::go_on()
@@ -49,6 +52,9 @@ pub(crate) fn run(args: &ProximityArgs) -> Result<()> {
     output.write(NODES, |writer| network.nodes().iter().try_for_each(|id| writeln!(writer, "{id}")))?;
     output.commit()?;
     reporter.finish();
+    if let How::Sampled(walks) = proximity.how {
+        lines.push(format!("(sampled by {} from each node)", plural(walks.per_node, "walk")));
+    }
     if !reporter.is_quiet() {
         print(lines.join("\n") + "\n")?;
     }

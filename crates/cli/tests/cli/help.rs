@@ -82,7 +82,7 @@ fn help_shows_examples_and_defaults() {
     says("generate --help", &["--nodes", "[default: 1000]", "labels.tsv", "--consensus", "[default: 0.5]"]);
     says("demo --help", &["digits", "[default: manyview-demo]", "--quiet", "--stages"]);
     let demo = Place::new().done("demo --help").out;
-    assert!(!demo.contains("--walks") && !demo.contains("--no-"), "the demo runs mnmf only: {demo}");
+    assert!(!demo.contains("--epochs") && !demo.contains("--no-"), "the demo runs mnmf only: {demo}");
     says("completions --help", &["bash", "zsh", "fish", "manyview completions bash >"]);
 }
 

@@ -71,8 +71,8 @@ fn one_view_of_many() {
 fn settings_of_other_methods_are_rejected() {
     let place = planted();
     for (words, said) in [
-        ("--method netmf --walks 3", "--walks: netmf has no such setting; it belongs to deepwalk, "),
-        ("--walks 3", "--walks: mnmf has no such setting; it belongs to deepwalk, "),
+        ("--method netmf --epochs 3", "--epochs: netmf has no such setting; it belongs to deepwalk, "),
+        ("--epochs 3", "--epochs: mnmf has no such setting; it belongs to deepwalk, "),
         ("--method netmf --preset authors", "netmf has no preset \"authors\"; use default or paper"),
         ("--method deepwalk --plan", "--plan: the memory and time of deepwalk are not known in advance"),
         ("--method netmf --resume", "netmf does not support checkpoints"),

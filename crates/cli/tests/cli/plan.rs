@@ -77,7 +77,7 @@ fn the_memory_in_run_json_is_near_what_was_used() {
 fn runs_beyond_the_limit_fail_with_advice_that_works() {
     let place = Place::new();
     place.done("generate --nodes 2500 --views 2 --communities 25 -q -o net");
-    let line = "embed net --dim 32 --stages 4 --max-iter 3 --threads 2 -o result";
+    let line = "embed net --proximity exact --dim 32 --stages 4 --max-iter 3 --threads 2 -o result";
     let words = ["entries", "1 MB that --max-memory allows"];
     let run = place.fails(&format!("{line} --max-memory 1M"), 1, &words);
     let enough = word_after(&run.err, "use --max-memory ").to_owned();
@@ -86,7 +86,7 @@ fn runs_beyond_the_limit_fail_with_advice_that_works() {
     std::fs::remove_dir_all(place.path("result")).unwrap();
 
     let limited = format!("{line} --max-memory {}B", expected * 3 / 4);
-    let run = place.fails(&limited, 1, &["that --max-memory allows; use --negative"]);
+    let run = place.fails(&limited, 1, &["that --max-memory allows; use --proximity sampled, or --negative"]);
     for way in ["--negative", "--window"] {
         let value = word_after(&run.err, &format!("{way} ")).to_owned();
         place.done(&format!("{limited} {way} {value} --force"));

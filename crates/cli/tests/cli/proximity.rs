@@ -88,3 +88,20 @@ fn names_that_no_file_can_have_leave_no_folder() {
         place.fails(&line, 2, &["is not a valid file name; rename the view"]);
     }
 }
+
+/// The same walks for any number of threads, and others for another seed.
+#[test]
+fn sampled_matrices_follow_from_the_seed() {
+    let place = Place::new();
+    place.done("generate --nodes 300 --views 2 -o net --quiet");
+    let matrix = |options: &str| {
+        place.done(&format!("proximity net -o near --force --quiet {options}"));
+        std::fs::read(place.path("near/view1.npz")).unwrap()
+    };
+    let first = matrix("--walks 8 --threads 1");
+    assert_eq!(matrix("--walks 8 --threads 3 --proximity sampled"), first);
+    assert_ne!(matrix("--walks 8 --seed 1"), first);
+    assert_ne!(matrix(""), first, "small networks are exact");
+    let run = place.done("proximity net -o near --force --walks 8");
+    assert!(run.out.contains("sampled by 8 walks from each node"), "{}", run.out);
+}

@@ -204,10 +204,12 @@ fn stages_chosen_by_the_data() {
     let dims: Vec<u64> =
         found["config"]["stage_dims"].as_array().unwrap().iter().map(|dim| dim.as_u64().unwrap()).collect();
     assert_eq!(dims.iter().sum::<u64>(), 32);
-    assert_eq!(dims.len() as u64, chosen["unique_stages"].as_u64().unwrap() + 1);
-    assert_eq!(dims.last(), chosen["consensus_columns"].as_u64().as_ref());
-    let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
-    place.done(&format!("embed net --stage-dims {} --consensus-stages 1 -q -o given", dims.join(",")));
+    let consensus = found["config"]["consensus_stages"].as_u64().unwrap();
+    assert_eq!(dims.len() as u64, chosen["unique_stages"].as_u64().unwrap() + consensus);
+    let of_consensus: u64 = dims.iter().rev().take(consensus as usize).sum();
+    assert_eq!(Some(of_consensus), chosen["consensus_columns"].as_u64());
+    let dims = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    place.done(&format!("embed net --stage-dims {dims} --consensus-stages {consensus} -q -o given"));
     assert!(place.read("chosen/embedding.npy") == place.read("given/embedding.npy"));
     place.fails("embed net --auto --resume -o other", 2, &["--auto does not support checkpoints"]);
     place.fails("embed net --auto --stage-dims 4,4 -o other", 2, &["--stage-dims cannot be given with it"]);

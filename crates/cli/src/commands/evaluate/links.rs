@@ -24,7 +24,7 @@ pub(super) fn run(args: &LinksArgs) -> Result<()> {
     let mut reporter = Reporter::new(args.print.quiet);
     let (network, _) = read(&args.network, model.threads, &mut reporter)?;
     // Without the hidden edges, the network needs less memory.
-    fit::check_memory(&model, &network, None)?;
+    let model = fit::fitted(&model, &network, None)?;
     let embed = |rest: &_, repeat: usize| {
         reporter.say(&format!("embedding without hidden edges, {} of {}", repeat + 1, settings.repeats));
         let fitted = fit::fit(&model, rest, None, &mut reporter)?;
