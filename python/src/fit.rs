@@ -43,7 +43,7 @@ pub(crate) fn fit<'py>(
     let network = &network.network;
     let mut watch = Watch::new(callback);
     let result = detached(py, || {
-        let mut memory = check_memory(&model, network, max_memory, &mut watch)?;
+        let (model, mut memory) = fitted(&model, network, max_memory, &mut watch)?;
         let labels = labels.as_ref().map(|labels| labels.of(network.nodes())).transpose()?;
         let options = FitOptions { labels: labels.as_ref(), ..FitOptions::default() };
         let staged = model.method().capabilities().stages;
@@ -72,21 +72,18 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Warnings {
     warnings.iter().map(text).collect()
 }
 
-/// Refuses a fit that needs too much memory.
-pub(crate) fn check_memory(
+/// The model with what its settings leave open chosen so that the fit fits into memory, and what it is expected to need.
+pub(crate) fn fitted(
     model: &Model,
     network: &Network,
     max_memory: Option<u64>,
     watch: &mut Watch,
-) -> Result<RunMemory> {
+) -> Result<(Model, RunMemory)> {
     let mut memory = RunMemory::default();
     memory.phases.read = peak_resident_bytes();
-    let mut look = |_: &Progress<'_>| watch.look(&[]);
-    if let Some(estimate) = model.estimate(network, &mut look)? {
-        estimate.check(network, max_memory, &mut look)?;
-        memory.estimated_bytes = Some(estimate.peak());
-    }
-    Ok(memory)
+    let (model, estimate) = model.fitted(network, max_memory, &mut |_| watch.look(&[]))?;
+    memory.estimated_bytes = estimate.map(|estimate| estimate.peak());
+    Ok((model, memory))
 }
 
 fn record(fit: &Fit, memory: RunMemory, command: &str, total: f64) -> PyResult<String> {

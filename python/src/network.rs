@@ -8,7 +8,7 @@ use manyview::memory::{Limit, resident_bytes};
 use manyview::message::{Message, Notation, option};
 use manyview::network::{Duplicates, NetworkBuilder, View};
 use manyview::parallel::Pool;
-use manyview::proximity::{self, proximity_watched};
+use manyview::proximity::{self, Proximity, proximity_watched};
 use manyview::summary::summarize_watched;
 use manyview::{Error, Network};
 use numpy::Element;
@@ -152,14 +152,15 @@ impl PyNetwork {
         view: &str,
         settings: &str,
         double: bool,
+        seed: u64,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let view = self.view(view)?;
         let settings = proximity_settings(settings)?;
         if double {
-            proximity_arrays::<f64>(py, view, settings, threads)?.into_bound_py_any(py)
+            proximity_arrays::<f64>(py, view, settings, seed, threads)?.into_bound_py_any(py)
         } else {
-            proximity_arrays::<f32>(py, view, settings, threads)?.into_bound_py_any(py)
+            proximity_arrays::<f32>(py, view, settings, seed, threads)?.into_bound_py_any(py)
         }
     }
 }
@@ -192,12 +193,14 @@ fn proximity_arrays<'py, T: Real + Element>(
     py: Python<'py>,
     view: &View,
     settings: proximity::Settings,
+    seed: u64,
     threads: Option<usize>,
 ) -> PyResult<CsrArrays<'py, T>> {
     let mut watch = Watch::new(None);
     let result = detached(py, || {
         let pool = Pool::new(threads)?;
-        proximity_watched::<T>(view, settings, &pool, &mut |_| watch.look(&[]))
+        let proximity = Proximity::decide(settings, &[view], seed, &pool)?;
+        proximity_watched::<T>(view, proximity, &pool, &mut |_| watch.look(&[]))
     });
     let matrix: Csr<T> = watch.outcome(result)?;
     Ok(csr_arrays(py, &matrix))

@@ -107,8 +107,8 @@ def test_labels_are_for_who_learns_from_them(planted):
 def test_bad_settings_are_named(planted):
     with pytest.raises(ValueError, match='method="node2vec": expected one of mnmf'):
         manyview.embed(planted.views, "node2vec")
-    with pytest.raises(ValueError, match="walks: netmf has no such setting; it belongs to deepwalk"):
-        manyview.embed(planted.views, "netmf", walks=3)
+    with pytest.raises(ValueError, match="epochs: netmf has no such setting; it belongs to deepwalk"):
+        manyview.embed(planted.views, "netmf", epochs=3)
     with pytest.raises(ValueError, match='dim="many": expected a whole number'):
         manyview.embed(planted.views, "netmf", dim="many")
     with pytest.raises(ValueError, match='factor="foo": expected one of svd, nmf'):
@@ -120,8 +120,8 @@ def test_bad_settings_are_named(planted):
             manyview.embed(planted.views, "netmf", negative=value)
     with pytest.raises(ValueError, match="dropout=.*nan.*: expected a list of 3 numbers"):
         manyview.embed(planted.views, "tucker", dropout=[0.1, float("nan"), 0.1])
-    with pytest.raises(ValueError, match="walks: mnmf has no such setting"):
-        manyview.embed(planted.views, walks=3)
+    with pytest.raises(ValueError, match="epochs: mnmf has no such setting"):
+        manyview.embed(planted.views, epochs=3)
     with pytest.raises(ValueError, match="authors"):
         manyview.embed(planted.views, "netmf", preset="authors")
     with pytest.raises(TypeError):
@@ -216,10 +216,10 @@ def test_links_refuse_what_is_wrong(planted):
     links, model = manyview.evaluate.links, manyview.MNMF(dim=8, stages=2)
     with pytest.raises(ValueError, match='method="node2vec": expected one of mnmf'):
         links(planted.views, method="node2vec")
-    with pytest.raises(ValueError, match="walks: netmf has no such setting"):
-        links(planted.views, method="netmf", walks=3)
-    with pytest.raises(ValueError, match="walks: mnmf has no such setting"):
-        links(planted.views, walks=3)
+    with pytest.raises(ValueError, match="epochs: netmf has no such setting"):
+        links(planted.views, method="netmf", epochs=3)
+    with pytest.raises(ValueError, match="epochs: mnmf has no such setting"):
+        links(planted.views, epochs=3)
     with pytest.raises(ValueError, match="dim=0"):
         links(planted.views, method="netmf", dim=0)
     for twice in ({"method": "netmf"}, {"dim": 4}, {"preset": "paper"}, {"directed": True}):

@@ -142,3 +142,29 @@ def test_an_edge_table_gives_the_bytes_of_the_same_file(tmp_path, command, small
     found = small.fit_transform(pd.read_csv(tmp_path / "edges.csv"))
     assert found.tobytes() == np.load(tmp_path / "out" / "embedding.npy").tobytes()
     assert list(small.nodes_) == (tmp_path / "out" / "nodes.txt").read_text().split()
+
+
+def test_sampled_proximity_follows_from_the_seed_and_tends_to_the_exact_one(planted):
+    view = next(iter(planted.views.values()))
+
+    def near(**how):
+        return manyview.proximity(view, **how).toarray()
+
+    sampled = near(walks=100, threads=1)
+    assert np.array_equal(near(walks=100, source="sampled", threads=3), sampled)
+    assert not np.array_equal(near(walks=100, seed=1), sampled)
+
+    def distance(other):
+        return np.linalg.norm(other - near())
+
+    assert distance(near(walks=1600)) < distance(sampled) < distance(near(walks=10))
+    with pytest.raises(ValueError, match='proximity="most"'):
+        near(source="most")
+    with pytest.raises(ValueError, match="has no walks"):
+        near(source="exact", walks=5)
+
+
+def test_a_fit_with_sampled_proximity_records_its_noise(planted):
+    model = manyview.MNMF(dim=8, stages=2, walks=30).fit(planted.views)
+    sampled = model.run_["network"]["views"][0]["sampled"]
+    assert sampled["walks"] == 30 and 0 < sampled["relative_error"] < 2 and 0 < sampled["seen_once"] < 1

@@ -86,7 +86,7 @@ def test_progress_has_the_best_so_far(planted):
         ({"validation": 0.7}, "validation=0.7 must be"),
         ({"validation_rounds": 0}, "validation_rounds=0"),
         ({"progress": "yes"}, "progress='yes'"),
-        ({"walks": 3}, "walks"),
+        ({"epochs": 3}, "epochs"),
     ],
 )
 def test_what_is_wrong_is_said(planted, changed, words):

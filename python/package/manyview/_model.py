@@ -36,8 +36,9 @@ class MNMF(MnmfParameters):
     duplicates : {"sum", "max"}, default "sum"
         How several edges between the same two nodes of a view are merged.
     max_memory : int or str, optional
-        The maximum memory in bytes, or as text such as "8G". A fit that is expected to need more raises a
-        ``MemoryError``. Default: the available memory.
+        The maximum memory in bytes, or as text such as "8G". What is expected to need more is sampled, or by fewer walks,
+        unless ``proximity`` or ``walks`` say otherwise; if nothing fits, a ``MemoryError`` is raised. Default: the
+        available memory.
     progress : bool or callable, default False
         True shows a progress bar in a terminal or notebook. A callable receives a dict several times per second; an
         exception that it raises ends the fit.

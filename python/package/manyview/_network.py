@@ -177,13 +177,17 @@ class Network:
         negative: float = 1.0,
         isolated: str = "zero",
         *,
+        source: str = "auto",
+        walks: int | None = None,
+        seed: int = 0,
         dtype: Any = np.float32,
         threads: int | None = None,
     ) -> sp.csr_matrix:
         """Returns the proximity matrix of a view; see :func:`manyview.proximity`."""
         double = np.dtype(dtype) == np.float64
-        settings = _settings.as_json({"window": window, "negative": negative, "isolated": isolated})
-        return self._matrix(self._native.proximity(view, settings, double, _check.whole_or_none("threads", threads)))
+        settings = {"window": window, "negative": negative, "isolated": isolated, "proximity": source, "walks": walks}
+        seed, threads = _check.whole("seed", seed), _check.whole_or_none("threads", threads)
+        return self._matrix(self._native.proximity(view, _settings.as_json(settings), double, seed, threads))
 
     def summary(
         self,

@@ -29,6 +29,8 @@ SETTINGS = (
     "joint",
     "order",
     "layout",
+    "proximity",
+    "walks",
     "subtract",
     "init",
     "unique_solver",
@@ -95,8 +97,8 @@ PARAMETERS = """
     stage_dims : list of int, optional
         Number of columns of each stage; also sets the number of stages and of columns. Default: by layout.
     auto : bool, default False
-        Whether the number of stages, their kinds and their columns are chosen by the data: how much is specific to
-        views, and how much is explained by all views together, on pairs of nodes that are hidden.
+        Whether the stages are chosen by the data, by errors on pairs of nodes that are hidden: those of the default
+        plan, or consensus stages only if the views repeat each other.
     joint : {"on", "off"}, default "on"
         Whether walks may also change views: paths through several views bring nodes together that no single view does.
 
@@ -113,6 +115,15 @@ PARAMETERS = """
         - ``halves``: half of the columns for consensus stages, half for unique stages
         - ``even``: the same number of columns for each stage, as in the paper
         - ``code``: a quarter of the columns for consensus stages, rounded down, as in the published code
+    proximity : {"auto", "exact", "sampled"}, default "auto"
+        How the proximity matrices are computed.
+
+        - ``auto``: exact if that takes at most a few minutes of one core and fits into memory, else sampled
+        - ``exact``: all entries, from powers of the adjacency matrix
+        - ``sampled``: estimated by random walks, for networks of up to millions of nodes
+    walks : int, optional
+        Number of random walks from each node of each view, where matrices are sampled. More walks are more exact and
+        take more time and memory. Default: by the mean degree and the memory.
     subtract : {"symmetric", "plain"}, default "symmetric"
         What a stage subtracts from the residuals of undirected views.
 
@@ -134,10 +145,12 @@ PARAMETERS = """
         - ``mu``: the multiplicative updates of the paper
     unique_max_iter : int, optional
         Maximum number of iterations of a unique stage. Default: the same as max_iter.
-    stop : {"decrease", "six-checks"}, default "decrease"
+    stop : {"decrease", "explained", "six-checks"}, default "decrease"
         Convergence criterion of consensus stages.
 
         - ``decrease``: one iteration decreases the objective by less than tol
+        - ``explained``: one iteration adds less than 2 tol to what is explained, as a share of it; the rule for
+          sampled matrices
         - ``six-checks``: the rule of the published code: 60 iterations unless the cost increases
     epsilon : float, default 0.0
         Added to the denominators of ``mu``, together with unscaled view weights, as in the published code.
@@ -175,6 +188,8 @@ class MnmfParameters:
         joint: str = "on",
         order: str = "unique-first",
         layout: str = "halves",
+        proximity: str = "auto",
+        walks: int | None = None,
         subtract: str = "symmetric",
         init: str = "scaled",
         unique_solver: str | None = None,
@@ -208,6 +223,8 @@ class MnmfParameters:
         self.joint = joint
         self.order = order
         self.layout = layout
+        self.proximity = proximity
+        self.walks = walks
         self.subtract = subtract
         self.init = init
         self.unique_solver = unique_solver

@@ -18,6 +18,9 @@ def proximity(
     isolated: str = "zero",
     *,
     directed: bool | None = None,
+    source: str = "auto",
+    walks: int | None = None,
+    seed: int = 0,
     dtype: Any = None,
     threads: int | None = None,
 ) -> sp.csr_matrix:
@@ -37,6 +40,13 @@ def proximity(
         How a node without edges is represented.
     directed : bool, optional
         Whether edges have directions.
+    source : {"auto", "exact", "sampled"}, default "auto"
+        How the matrix is computed: exactly, or estimated by random walks. "auto" is exact if that takes at most a few minutes of
+        one core.
+    walks : int, optional
+        The number of walks from each node of a sampled matrix. Default: by the mean degree.
+    seed : int, default 0
+        The random seed of a sampled matrix.
     dtype : float32 or float64, optional
         Default: float32 for a float32 ``adjacency``, else float64.
     threads : int, optional
@@ -55,4 +65,6 @@ def proximity(
     network = to_network(adjacency, directed=directed, threads=threads)
     if len(network.views) != 1:
         raise ValueError(f"expected one view, got {len(network.views)}; call proximity for each")
-    return network.proximity(network.views[0], window, negative, isolated, dtype=kind, threads=threads)
+    return network.proximity(
+        network.views[0], window, negative, isolated, source=source, walks=walks, seed=seed, dtype=kind, threads=threads
+    )
