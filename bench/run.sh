@@ -5,11 +5,13 @@ set -euo pipefail
 usage() {
   cat <<'TEXT'
 bench/run.sh [--quick] [--data DIR] [--name NAME] [--only SECTION,...]
+bench/run.sh --only scale [--quick] [--name NAME]
 bench/run.sh --only fuzz [--minutes N] [--name NAME]
 
   --quick      small sizes, one repeat: does it run? (under 3 minutes after the build)
   --data DIR   folder with flickr/friendship.tsv; also from MANYVIEW_DATA
   --only ...   some of nmf, equal_error, proximity, svd, growth, whole_runs, evaluate, skipgram, tucker, ranks
+  --only scale networks of up to a million nodes; about an hour, and 12 GB of memory
   --only fuzz  nothing is measured: the readers get mutated files, see fuzz/README.md
   --minutes N  how long to fuzz [default: 10]
   --name NAME  what to call this machine in the folder's name [default: machine]
@@ -35,21 +37,36 @@ done
 [ -z "$data" ] || data="$(cd "$data" && pwd)"
 cd "$(dirname "$0")/.."
 
+# What a run was made with.
+describe() {
+  echo "date        $(date -u '+%Y-%m-%d %H:%M') UTC"
+  echo "command     $command"
+  echo "commit      $(git rev-parse HEAD)$(git diff --quiet HEAD || echo ' with uncommitted changes')"
+  echo "processor   $(sed -n 's/^model name.*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(getconf _NPROCESSORS_ONLN) cores"
+  echo "compiler    $(rustc --version)"
+  echo
+}
+
 if [ "${only[*]}" = "--only fuzz" ]; then
   out="bench/runs/$(date -u +%Y-%m-%d)-$name-fuzz"
   [ ! -e "$out" ] || out="$out-$(date -u +%H%M%S)"
   cargo build --profile fuzz --locked -p manyview-fuzz
   mkdir -p "$out"
-  {
-    echo "date        $(date -u '+%Y-%m-%d %H:%M') UTC"
-    echo "command     $command"
-    echo "commit      $(git rev-parse HEAD)$(git diff --quiet HEAD || echo ' with uncommitted changes')"
-    echo "processor   $(sed -n 's/^model name.*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(getconf _NPROCESSORS_ONLN) cores"
-    echo "compiler    $(rustc --version)"
-    echo
-  } >"$out/fuzz.txt"
+  describe >"$out/fuzz.txt"
   # The seed is the date, so that runs of different days have different inputs; it is part of the output.
   target/fuzz/fuzz --minutes "$minutes" --seed "$(date -u +%Y%m%d)" | tee -a "$out/fuzz.txt"
+  echo "written to $out"
+  exit
+fi
+
+if [ "${only[*]}" = "--only scale" ]; then
+  out="bench/runs/$(date -u +%Y-%m-%d)-$name-scale"
+  [ ${#quick[@]} = 0 ] || out="target/bench/quick-scale-$(date -u +%Y%m%dT%H%M%S)"
+  [ ! -e "$out" ] || out="$out-$(date -u +%H%M%S)"
+  cargo build --release --locked -p manyview-cli
+  mkdir -p "$out"
+  describe >"$out/machine.txt"
+  python3 bench/scale.py "$out" "${quick[@]}"
   echo "written to $out"
   exit
 fi

@@ -56,6 +56,16 @@ SETS = {
     "solvers": {"hals": "--solver hals", "accelerated-hals": "--solver accelerated-hals"},
     "joint": {"off": "--joint off", "on": "--joint on"},
     "subtract": {"plain": "--subtract plain", "symmetric": "--subtract symmetric"},
+    # What auto can choose from.
+    "plans": {
+        "default": "",
+        "auto": "--auto",
+        "8 unique": "--stages 8 --consensus-stages 0",
+        "8 pooled": "--stages 8 --consensus-stages 8",
+        "one pooled": "--stages 1 --consensus-stages 1",
+        "5 pooled, the last with half": "--stage-dims 32,32,32,32,128 --stages 5 --consensus-stages 5",
+        "6 unique, a quarter pooled": "--stage-dims 32,32,32,32,32,32,64 --stages 7 --consensus-stages 1",
+    },
     # And each view alone, see views().
     "presets": {"default": "", "paper": "--preset paper", "authors": "--preset authors"},
 }
