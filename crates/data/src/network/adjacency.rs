@@ -20,10 +20,11 @@ const MOST_PARTS: usize = 8;
 pub(super) fn adjacency(edges: Edges, nodes: usize, directed: bool, duplicates: Duplicates) -> Csr<f64> {
     let bounds = row_bounds(edges.ends(), nodes, directed);
     let entries = bounds[nodes];
-    let ones = edges.weights().is_none();
+    let ones = edges.weights().iter().all(|&weight| weight == 1.0);
     let mut cols = vec![0u32; entries];
     let mut values = vec![if ones { 1.0 } else { 0.0 }; entries];
-    scatter(&edges, directed, &bounds, &mut cols, &mut values);
+    let weights = if ones { None } else { Some(edges.weights()) };
+    scatter(edges.ends(), weights, directed, &bounds, &mut cols, &mut values);
     drop(edges);
     let kept = merge_rows(&bounds, &mut cols, &mut values, ones, duplicates);
     let indptr = close_gaps(&bounds, &kept, &mut cols, &mut values);
@@ -77,7 +78,14 @@ fn cut<'a>(
 }
 
 /// Puts the entries into their rows, in the order given. Without weights the values stay as they are.
-fn scatter(edges: &Edges, directed: bool, bounds: &[usize], cols: &mut [u32], values: &mut [f64]) {
+fn scatter(
+    ends: &[[u32; 2]],
+    weights: Option<&[f64]>,
+    directed: bool,
+    bounds: &[usize],
+    cols: &mut [u32],
+    values: &mut [f64],
+) {
     let parts = rayon::current_num_threads().clamp(1, MOST_PARTS);
     let size = cols.len().div_ceil(parts).max(BLOCK);
     cut(bounds, size, cols, values).into_par_iter().for_each(|part| {
@@ -94,8 +102,8 @@ fn scatter(edges: &Edges, directed: bool, bounds: &[usize], cols: &mut [u32], va
                 *place += 1;
             }
         };
-        for (at, &[source, target]) in edges.ends().iter().enumerate() {
-            let weight = edges.weights().map(|weights| weights[at]);
+        for (at, &[source, target]) in ends.iter().enumerate() {
+            let weight = weights.map(|weights| weights[at]);
             put(source, target, weight);
             if !directed {
                 put(target, source, weight);

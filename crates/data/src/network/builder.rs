@@ -12,9 +12,9 @@ use manyview_base::parallel::Pool;
 
 /// Collects nodes, views and edges, and builds a [`Network`].
 ///
-/// Nodes are numbered in the order of their first occurrence. A collected edge takes 8 bytes, 16 if the view has weights
-/// other than 1; repeated edges are merged when they are most of a million or more. While a view is built, its edges and its matrix (24 bytes per undirected edge)
-/// exist at the same time.
+/// Nodes are numbered in the order of their first occurrence. A collected edge takes 16 bytes; repeated edges are merged when
+/// they are most of a million or more. While a view is built, its edges and its matrix (24 bytes per undirected edge) exist at
+/// the same time.
 ///
 /// ```
 /// use manyview_data::network::{Duplicates, NetworkBuilder};

@@ -41,9 +41,9 @@ impl Edges {
         &self.ends
     }
 
-    /// The weights; none if all are 1.
-    pub(super) fn weights(&self) -> Option<&[f64]> {
-        self.weights.iter().any(|&weight| weight != 1.0).then_some(&self.weights)
+    /// The weight of each edge.
+    pub(super) fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     #[inline]
@@ -91,23 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_kept_from_the_first_that_is_not_one() {
-        for weights in [&[1.0, 1.0, 1.0][..], &[2.0, 1.0, 3.0], &[1.0, 1.0, 0.5, 1.0], &[0.5]] {
-            let given: Vec<Edge> = weights.iter().zip(0..).map(|(&weight, at)| edge(at, weight)).collect();
-            let list: Edges = given.iter().copied().collect();
-            assert_eq!(list.iter().collect::<Vec<_>>(), given);
-            let all_ones = weights.iter().all(|&weight| weight == 1.0);
-            assert_eq!(list.weights(), (!all_ones).then_some(weights));
-        }
-    }
-
-    #[test]
-    fn edges_are_replaced_with_and_without_weights() {
+    fn edges_are_replaced_and_dropped() {
         let mut list: Edges = (0..3).map(|at| edge(at, 1.0)).collect();
         list.set(1, edge(7, 1.0));
-        assert!(list.weights().is_none());
         list.set(2, edge(8, 4.0));
         assert_eq!(list.iter().collect::<Vec<_>>(), [edge(0, 1.0), edge(7, 1.0), edge(8, 4.0)]);
+        assert_eq!(list.weights(), [1.0, 1.0, 4.0]);
         list.truncate(1);
         list.push(edge(5, 1.0));
         assert_eq!(list.iter().collect::<Vec<_>>(), [edge(0, 1.0), edge(5, 1.0)]);

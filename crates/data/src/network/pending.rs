@@ -17,7 +17,7 @@ use super::edges::{Edge, Edges};
 use super::{Duplicates, EdgeCounts, View};
 use manyview_base::error::{Error, Result};
 
-/// Lists of fewer edges than this (8 or 16 MB) are not worth looking at.
+/// Lists of fewer edges than this (16 MB) are not worth looking at.
 const LEAST: usize = 1 << 20;
 
 /// The number of edges in a sample. Its error is 3% of the list.
