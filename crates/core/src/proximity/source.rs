@@ -18,7 +18,7 @@ pub const EXACT_WORK: f64 = 5e11;
 
 /// Walks from each node, for each edge that it has on average.
 const WALKS_PER_EDGE: f64 = 3.0;
-/// The usual limits of the number of walks.
+/// The smallest usual number of walks.
 const FEWEST: usize = 10;
 
 /// The entries of all matrices together that walks are chosen for, at most.
@@ -77,7 +77,7 @@ impl Proximity {
         if exact {
             return Ok(Self::exact(settings));
         }
-        let per_node = settings.walks.unwrap_or_else(|| usual_walks(settings, views));
+        let per_node = settings.walks.unwrap_or_else(|| pool.run(|| usual_walks(settings, views)));
         sampled::check(view_nodes(views), per_node, settings.window)?;
         let key = Key::new(seed).with(text_key("proximity"));
         Ok(Proximity { settings, how: How::Sampled(Walks { per_node, key }) })
@@ -98,7 +98,7 @@ fn is_affordable(settings: Settings, views: &[&View]) -> bool {
     all <= EXACT_WORK || computed() <= EXACT_WORK
 }
 
-/// The number of walks that suits the degrees and [`ENTRIES`].
+/// The number of walks that suits the degrees and [`ENTRIES`], halved while fewer are enough for all views.
 fn usual_walks(settings: Settings, views: &[&View]) -> usize {
     let degree = |view: &&View| {
         let with_edges = view.adjacency.indptr().windows(2).filter(|pair| pair[0] < pair[1]).count();
@@ -107,5 +107,9 @@ fn usual_walks(settings: Settings, views: &[&View]) -> usize {
     let mean = views.iter().map(degree).sum::<f64>() / views.len().max(1) as f64;
     let rows: f64 = views.iter().map(|view| view.adjacency.rows() as f64).sum();
     let affordable = ENTRIES / (rows * 2.0 * settings.window as f64);
-    ((WALKS_PER_EDGE * mean).min(affordable).ceil() as usize).max(FEWEST)
+    let mut walks = ((WALKS_PER_EDGE * mean).min(affordable).ceil() as usize).max(FEWEST);
+    while walks / 2 >= FEWEST && views.iter().all(|view| sampled::are_enough(view, settings, walks / 2)) {
+        walks /= 2;
+    }
+    walks
 }

@@ -13,6 +13,7 @@
 //! together, or of the ranks that share the rows.
 
 mod counts;
+mod pilot;
 #[cfg(test)]
 mod tests;
 mod walker;
@@ -30,6 +31,8 @@ use manyview_base::parallel::Pool;
 use manyview_base::random::{Key, text_key};
 use manyview_data::network::View;
 use walker::{Visits, Walker, halves};
+
+pub(super) use pilot::are_enough;
 
 /// The walks of a sampled matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]

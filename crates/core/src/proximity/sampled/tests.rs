@@ -295,3 +295,28 @@ fn auto_is_exact_where_that_is_cheap() {
     let both = Settings { proximity: Source::Exact, walks: Some(3), ..settings(5, 1.0) };
     assert!(Proximity::decide(both, &[&small], 7, &pool).unwrap_err().to_string().contains("has no walks"));
 }
+
+/// Members of a group visit each other again and again; pairs of a network without groups are rarely seen twice.
+#[test]
+fn walks_end_where_more_do_not_pay() {
+    const GROUP: usize = 12;
+    let members = |group: usize| group * GROUP..(group + 1) * GROUP;
+    let groups: Vec<Edge> = (0..40)
+        .flat_map(|group| {
+            members(group).flat_map(move |a| (a + 1..members(group).end).map(move |b| (a, b, 1.0)))
+        })
+        .collect();
+    let groups = view(40 * GROUP, &groups, false);
+    let spread = view(3000, &graph(3000, false), false);
+    let pool = Pool::new(Some(2)).unwrap();
+    let settings = Settings { proximity: Source::Sampled, ..settings(5, 1.0) };
+    let usual = |views: &[&View]| match Proximity::decide(settings, views, 7, &pool).unwrap().how {
+        How::Sampled(walks) => walks.per_node,
+        How::Exact => panic!("sampled"),
+    };
+    assert!(are_enough(&groups, settings, 16) && !are_enough(&groups, settings, 8));
+    assert_eq!(usual(&[&groups]), 33 / 2);
+    assert!(!are_enough(&spread, settings, 50));
+    // One view that needs them is enough for all to keep theirs.
+    assert!(usual(&[&groups, &spread]) > 16);
+}
