@@ -114,7 +114,16 @@ impl<T: Real> Tiles<T> {
     /// Creates tiles from blocks of [`BLOCK_ROWS`] rows, and frees each block as soon as it is converted.
     pub fn from_blocks(rows: usize, cols: usize, blocks: Vec<Csr<T>>) -> Self {
         let entries = blocks.iter().map(Csr::entries).sum();
-        let layout = Layout::of(rows, cols, entries);
+        Self::from_blocks_in(rows, cols, blocks, Layout::of(rows, cols, entries))
+    }
+
+    /// As [`from_blocks`](Self::from_blocks), for a part of a square matrix of so many nodes and entries, in the layout that the whole
+    /// matrix would have.
+    pub fn part_of(nodes: usize, entries: usize, rows: usize, cols: usize, blocks: Vec<Csr<T>>) -> Self {
+        Self::from_blocks_in(rows, cols, blocks, Layout::of(nodes, nodes, entries))
+    }
+
+    fn from_blocks_in(rows: usize, cols: usize, blocks: Vec<Csr<T>>, layout: Layout) -> Self {
         let blocks = blocks.into_par_iter().map(|block| Block::of(&block, layout));
         Self::of_blocks(rows, cols, layout, blocks.collect())
     }
