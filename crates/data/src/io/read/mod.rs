@@ -11,6 +11,7 @@ mod block;
 mod budget;
 mod columns;
 mod edge_list;
+mod foreign;
 mod labels;
 mod lines;
 mod manifest;
