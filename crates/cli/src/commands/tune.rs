@@ -17,7 +17,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<()> {
     settings.check()?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.quiet).without_stages();
-    let (network, _) = read_within(args.max_memory, &args.network, settings.model.threads, &mut reporter)?;
+    let network =
+        read_within(args.max_memory, &args.network, settings.model.threads, &mut reporter)?.0.network;
     let labels = args.labels.as_ref().map(|file| Labels::open(file, network.nodes())).transpose()?;
     if let (Some(labels), Some(file)) = (&labels, &args.labels) {
         tell_unlabeled(labels, &reporter);
