@@ -48,7 +48,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     for format in &args.format {
         format.check(network.nodes())?;
     }
-    let labels = args.labels.as_ref().map(|file| Labels::open(file, network.nodes())).transpose()?;
+    let labels = args.labels.as_ref().map(|file| args.columns.open(file, network.nodes())).transpose()?;
     if let (Some(labels), Some(file)) = (&labels, &args.labels) {
         tell_unknown(labels, file, "network", &reporter);
     }

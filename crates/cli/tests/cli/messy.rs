@@ -231,3 +231,41 @@ fn other_formats_are_named() {
         place.fails("embed packed.gz -o none", 1, &["packed.gz: is ", "convert it"]);
     }
 }
+
+#[test]
+fn labels_are_taken_from_one_column_of_many() {
+    let place = Place::new();
+    place.write("calls.csv", calls("caller,callee", |_, a, b| format!("{a},{b}")));
+    place.done(&format!("embed calls.csv -o result {SMALL}"));
+    let person =
+        |at: usize| format!("{at},p{at},{},{}\n", ["Rome", "Oslo", "Bonn"][at % 3], ["x", "y"][at / 15]);
+    let people: String = (0..30).map(person).collect();
+    place.write("people.csv", format!("nr,name,city,class\n{people}"));
+    place
+        .write("class.csv", (0..30).map(|at| format!("p{at},{}\n", ["x", "y"][at / 15])).collect::<String>());
+    let scores =
+        |labels: &str| place.done(&format!("evaluate classify result --repeats 2 --labels {labels}")).out;
+    assert_eq!(scores("people.csv --label-column class"), scores("class.csv"));
+    assert_eq!(scores("people.csv --label-column 4 --id-column name"), scores("class.csv"));
+    let run = place.done("evaluate cluster result --labels people.csv --label-column city");
+    assert!(run.err.contains("3 labels"), "{}", run.err);
+    place.fails(
+        "evaluate classify result --labels people.csv --label-column klass",
+        1,
+        &["people.csv:1: there is no column \"klass\"; the columns are nr, name, city, class"],
+    );
+    place.fails(
+        "evaluate classify result --labels people.csv --label-column class --label-column city",
+        2,
+        &["--label-column can be given only once here; several columns are for manyview report"],
+    );
+    place.fails("evaluate classify result --labels people.csv --id-column name", 2, &["--label-column"]);
+    place.fails(
+        "evaluate classify result --labels people.csv --label-column class --id-column nr",
+        1,
+        &["people.csv: none of the 30 ids with labels is a node of the network"],
+    );
+    let run =
+        place.done("report result --labels people.csv --label-column city --label-column class -o page.html");
+    assert!(run.err.contains("the page shows the labels of the first column, city"), "{}", run.err);
+}

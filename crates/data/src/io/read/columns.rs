@@ -391,7 +391,7 @@ impl Format {
     }
 }
 
-fn find(wanted: &str, row: &[String], header: bool) -> Result<usize> {
+pub(super) fn find(wanted: &str, row: &[String], header: bool) -> Result<usize> {
     if header {
         let position = |test: &dyn Fn(&str) -> bool| row.iter().position(|field| test(bare(field)));
         let named = position(&|field| field == wanted)

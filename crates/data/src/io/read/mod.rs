@@ -14,6 +14,7 @@ mod edge_list;
 mod fields;
 mod foreign;
 mod frame;
+mod label_table;
 mod labels;
 mod lines;
 mod manifest;
@@ -36,6 +37,7 @@ use manyview_base::message::{Message, Warning};
 use manyview_base::named;
 
 pub use frame::{TableColumns, table_columns};
+pub use label_table::{LabelColumns, LabelSet, read_label_sets, read_label_sets_from};
 pub use labels::{read_labels, read_labels_from};
 pub use nodes::read_node_file_from;
 pub use open::{read_network, read_network_from};
