@@ -31,7 +31,8 @@ fn row_numbers_and_dates_are_not_embedded() {
     );
 
     place.write("calls.csv", calls(",a,b", |at, a, b| format!("{at},{a},{b}")));
-    place.done(&format!("embed calls.csv -o pandas {SMALL}"));
+    let run = place.done(&format!("embed calls.csv -o pandas {SMALL}"));
+    assert!(run.err.contains("header (a, b), no weights; column 1 (no name) is ignored\n"), "{}", run.err);
     assert_eq!(nodes(&place, "pandas"), "p0 p1 p2");
 
     place.write("calls.csv", calls("id,day,person,friend", row));
@@ -185,7 +186,8 @@ fn skipped_lines_are_counted() {
     let run = place.done(&format!("embed calls.csv --on-error skip -o result {SMALL}"));
     for words in [
         "calls.csv: comma-separated, header (caller, callee, weight); skipped 3 lines that cannot be read",
-        "warning: 3 of 5 lines were skipped because they cannot be read; the first: calls.csv:3: weight \"many\" is not a number",
+        "warning: 3 of 5 lines were skipped because they cannot be read; the first: calls.csv:3: weight \"many\" is not a number \
+         (use --unweighted to ignore weights)",
         "3 nodes, 1 view: calls (2 edges)",
     ] {
         assert!(run.err.contains(words), "no {words:?} in\n{}", run.err);

@@ -210,7 +210,7 @@ impl Columns {
             let what = if self.header { format!("{:?}", name(relation)) } else { (relation + 1).to_string() };
             note += &format!(", views by column {what}");
         }
-        if format.decimal == Decimal::Comma {
+        if format.decimal == Decimal::Comma && self.weight.is_some() {
             note += ", decimal commas";
         }
         note + &self.ignored_note(format, head)
@@ -222,8 +222,10 @@ impl Columns {
         if ignored.is_empty() {
             return String::new();
         }
-        let show = |&column: &usize| {
-            if self.header { format!("{:?}", bare(&head.first[column])) } else { (column + 1).to_string() }
+        let show = |&column: &usize| match bare(&head.first[column]) {
+            "" if self.header => format!("{} (no name)", column + 1),
+            name if self.header => format!("{name:?}"),
+            _ => (column + 1).to_string(),
         };
         let mut shown: Vec<String> = ignored.iter().take(SHOWN).map(show).collect();
         if ignored.len() > SHOWN {

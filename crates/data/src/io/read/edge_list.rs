@@ -62,6 +62,14 @@ pub(super) enum Views {
     ByRelation { first: usize, names: Interner, directed: Directed, duplicates: Duplicates },
 }
 
+/// Returns an error as a message, in which options keep their notation.
+fn described(error: Error) -> Message {
+    match error {
+        Error::Parse { place, message } => message.prefixed(&format!("{place}: ")),
+        other => other.to_string().into(),
+    }
+}
+
 /// What is known of a file that was read.
 pub(super) struct FileRead {
     /// How it was interpreted.
@@ -83,8 +91,8 @@ pub(super) struct FirstRow {
 #[derive(Default)]
 pub(super) struct Skipped {
     pub lines: u64,
-    /// The error of the first.
-    pub first: Option<Error>,
+    /// What is wrong with the first, with its place.
+    pub first: Option<Message>,
 }
 
 /// Reads a file into a builder.
@@ -114,13 +122,12 @@ pub(super) fn read_edge_list(
         return Err(Error::parse(
             file,
             match skipped.first {
-                Some(first) => {
-                    format!("no edges: none of {} lines can be read; the first: {first}", skipped.lines)
-                }
-                None => format!(
+                Some(first) => first
+                    .prefixed(&format!("no edges: none of {} lines can be read; the first: ", skipped.lines)),
+                None => Message::from(format!(
                     "no edges: the file has only a header (use {} to read it as an edge)",
                     option_value("header", "no")
-                ),
+                )),
             },
         ));
     }
@@ -178,7 +185,7 @@ impl Table<'_, '_> {
                 Next::Row => {}
                 Next::Bad(error) => {
                     self.skipped.lines += 1;
-                    self.skipped.first.get_or_insert(error);
+                    self.skipped.first.get_or_insert_with(|| described(error));
                     continue;
                 }
                 Next::End => {

@@ -114,19 +114,22 @@ fn read_at(
 /// Warns of skipped lines, and of a header that may have been read as an edge.
 fn file_warnings(file: &FileRead, network: &Network) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut warn = |message: String| warnings.push(Warning::new(WarningKind::Data, message));
+    let mut warn = |message: Message| warnings.push(Warning::new(WarningKind::Data, message));
     if let Some(first) = &file.skipped.first {
         let (lines, all) = (file.skipped.lines, file.skipped.lines + file.rows);
-        warn(format!("{lines} of {all} lines were skipped because they cannot be read; the first: {first}"));
+        warn(first.clone().prefixed(&format!(
+            "{lines} of {all} lines were skipped because they cannot be read; the first: "
+        )));
     }
     if let Some(FirstRow { place, ends }) = &file.first
         && is_alone(*ends, network)
     {
         let [source, target] = ends.map(|node| network.nodes().id(node as usize));
-        warn(format!(
+        let told = format!(
             "{place}: the first line is read as an edge, but {source:?} and {target:?} occur nowhere else; if it is a header, use {}",
             option_value("header", "yes")
-        ));
+        );
+        warn(told.into());
     }
     warnings
 }
