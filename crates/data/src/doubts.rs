@@ -17,42 +17,61 @@ const MOST_WEIGHT: f64 = 0.6;
 /// Views with fewer edges or nodes than this have properties by chance.
 const ENOUGH: usize = 20;
 
+/// Whether all weights of a view differ is found out only for views with at most this many edges.
+const MOST_COMPARED: usize = 1_000_000;
+
 /// Returns the doubts about a network.
 pub fn doubts(network: &Network) -> Vec<Warning> {
-    let touched: Vec<Vec<bool>> = network.views().iter().map(|view| touched(view)).collect();
+    let touched: Vec<Touched<'_>> = network.views().iter().map(Touched::new).collect();
     let mut found = shared(network, &touched);
     for (view, touched) in network.views().iter().zip(&touched) {
-        found.extend(isolated(view, touched));
+        found.extend(isolated(network, view, touched));
         found.extend(hub(network, view));
         found.extend(odd_weights(view));
     }
     found.into_iter().map(|sentence| Warning::new(WarningKind::Data, sentence)).collect()
 }
 
-/// Returns for each node whether it has an edge in a view.
-fn touched(view: &View) -> Vec<bool> {
-    let mut touched = vec![false; view.adjacency.rows()];
-    for row in 0..touched.len() {
-        touched[row] |= !view.adjacency.row(row).0.is_empty();
+/// The nodes with an edge in a view.
+struct Touched<'a> {
+    view: &'a View,
+    /// A bit per node that is the target of an arc; none if the view is undirected, where rows tell.
+    targets: Vec<u64>,
+}
+
+impl<'a> Touched<'a> {
+    fn new(view: &'a View) -> Self {
+        let words = if view.directed { view.adjacency.rows().div_ceil(64) } else { 0 };
+        let mut targets = vec![0; words];
+        if view.directed {
+            view.adjacency.indices().iter().for_each(|&col| targets[col as usize / 64] |= 1 << (col % 64));
+        }
+        Touched { view, targets }
     }
-    view.adjacency.indices().iter().for_each(|&col| touched[col as usize] = true);
-    touched
+
+    fn has(&self, node: usize) -> bool {
+        let is_target = || self.targets.get(node / 64).is_some_and(|word| word >> (node % 64) & 1 == 1);
+        !self.view.adjacency.row(node).0.is_empty() || is_target()
+    }
 }
 
 /// Views with few nodes in common with the others, and ids that may be the same node.
-fn shared(network: &Network, touched: &[Vec<bool>]) -> Vec<String> {
+fn shared(network: &Network, touched: &[Touched<'_>]) -> Vec<String> {
     if touched.len() < 2 {
         return Vec::new();
     }
     let nodes = network.nodes().len();
-    let in_views: Vec<u32> =
-        (0..nodes).map(|node| touched.iter().map(|view| u32::from(view[node])).sum()).collect();
+    let views_of = |node: usize| touched.iter().filter(|view| view.has(node)).count();
+    let counts: Vec<usize> = (0..nodes).map(views_of).collect();
     let mut found = Vec::new();
-    for (at, (view, own)) in network.views().iter().zip(touched).enumerate() {
-        let count = |test: &dyn Fn(usize) -> bool| (0..nodes).filter(|&node| test(node)).count();
-        let size = count(&|node| own[node]);
-        let others = count(&|node| in_views[node] > u32::from(own[node]));
-        let common = count(&|node| own[node] && in_views[node] > 1);
+    for (at, own) in touched.iter().enumerate() {
+        let (mut size, mut others, mut common) = (0, 0, 0);
+        for (node, &count) in counts.iter().enumerate() {
+            let has = own.has(node);
+            size += usize::from(has);
+            others += usize::from(count > usize::from(has));
+            common += usize::from(has && count > 1);
+        }
         let few = (common as f64) < FEW * size.min(others) as f64 || common == 0;
         // Of two views, both would say the same.
         if few && (touched.len() > 2 || at == 0) {
@@ -63,7 +82,7 @@ fn shared(network: &Network, touched: &[Vec<bool>]) -> Vec<String> {
             found.push(format!(
                 "view {}: shares {common} of its {size} nodes ({}) with {with}; check that all files use the same ids and that the \
                  columns are the right ones",
-                view.name,
+                own.view.name,
                 percent(common, size)
             ));
         }
@@ -73,9 +92,9 @@ fn shared(network: &Network, touched: &[Vec<bool>]) -> Vec<String> {
 }
 
 /// Ids that differ only in the way they are written, and are never used in the same view.
-fn twins(network: &Network, touched: &[Vec<bool>]) -> Option<String> {
+fn twins(network: &Network, touched: &[Touched<'_>]) -> Option<String> {
     let nodes = network.nodes();
-    let used = |node: usize| touched.iter().map(move |view| view[node]);
+    let used = |node: usize| touched.iter().map(move |view| view.has(node));
     // Nodes of every view have no twin.
     let candidates =
         (0..nodes.len()).filter(|&node| used(node).any(|used| used) && !used(node).all(|used| used));
@@ -111,9 +130,9 @@ fn spelling(id: &str) -> String {
     if short.is_empty() && !whole.is_empty() { "0".into() } else { short.to_owned() }
 }
 
-fn isolated(view: &View, touched: &[bool]) -> Option<String> {
-    let (nodes, used) = (touched.len(), touched.iter().filter(|&&used| used).count());
-    let alone = nodes - used;
+fn isolated(network: &Network, view: &View, touched: &Touched<'_>) -> Option<String> {
+    let nodes = network.nodes().len();
+    let alone = (0..nodes).filter(|&node| !touched.has(node)).count();
     (nodes >= ENOUGH && alone as f64 > MOST_ISOLATED * nodes as f64).then(|| {
         format!(
             "view {}: {alone} of {nodes} nodes ({}) have no edge in it; check that it has all its lines and the ids of the other views",
@@ -158,37 +177,47 @@ fn hub(network: &Network, view: &View) -> Option<String> {
 
 /// Weights that look like dates or ids.
 fn odd_weights(view: &View) -> Option<String> {
-    let mut weights = Vec::new();
-    for row in 0..view.adjacency.rows() {
-        let (cols, values) = view.adjacency.row(row);
-        let once = |col: u32| view.directed || row < col as usize;
-        weights.extend(cols.iter().zip(values).filter(|(col, _)| once(**col)).map(|(_, value)| *value));
-    }
-    if weights.len() < ENOUGH || !weights.iter().all(|weight| weight.fract() == 0.0) {
+    let values = view.adjacency.values();
+    let all = |test: &dyn Fn(f64) -> bool| values.iter().all(|&weight| test(weight));
+    if view.edges() < ENOUGH || !all(&|weight| weight.fract() == 0.0) {
         return None;
     }
-    weights.sort_unstable_by(f64::total_cmp);
-    let all = |test: &dyn Fn(f64) -> bool| weights.iter().all(|&weight| test(weight));
-    let varied = weights[0] < weights[weights.len() - 1];
-    let distinct = weights.windows(2).all(|pair| pair[0] < pair[1]);
-    let what = if varied && all(&is_year) {
+    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    if smallest == largest {
+        return None;
+    }
+    let what = if all(&is_year) {
         "years"
-    } else if varied && all(&is_day) {
+    } else if all(&is_day) {
         "dates"
-    } else if varied && (all(&|weight| is_second(weight)) || all(&|weight| is_second(weight / 1000.0))) {
+    } else if all(&is_second) || all(&|weight| is_second(weight / 1000.0)) {
         "times in seconds or milliseconds"
-    } else if distinct {
+    } else if largest - smallest + 1.0 >= view.edges() as f64 && all_differ(view) {
         "ids or line numbers, because no two are the same"
     } else {
         return None;
     };
     Some(format!(
-        "view {}: the weights, from {} to {}, look like {what}; choose another column, or use {}",
+        "view {}: the weights, from {smallest} to {largest}, look like {what}; choose another column, or use {}",
         view.name,
-        weights[0],
-        weights[weights.len() - 1],
         switch("unweighted")
     ))
+}
+
+/// Returns whether no two edges have the same weight.
+fn all_differ(view: &View) -> bool {
+    if view.edges() > MOST_COMPARED {
+        return false;
+    }
+    let mut weights = Vec::with_capacity(view.edges());
+    for row in 0..view.adjacency.rows() {
+        let (cols, values) = view.adjacency.row(row);
+        let once = |col: u32| view.directed || row < col as usize;
+        weights.extend(cols.iter().zip(values).filter(|(col, _)| once(**col)).map(|(_, value)| *value));
+    }
+    weights.sort_unstable_by(f64::total_cmp);
+    weights.windows(2).all(|pair| pair[0] < pair[1])
 }
 
 fn is_year(weight: f64) -> bool {
@@ -216,8 +245,10 @@ mod tests {
     use super::*;
     use crate::network::{Duplicates, NetworkBuilder};
 
+    type Edges = Vec<(String, String, f64)>;
+
     /// The doubts about views of weighted edges.
-    fn told(views: &[(&str, bool, Vec<(String, String, f64)>)]) -> Vec<String> {
+    fn told(views: &[(&str, bool, Edges)]) -> Vec<String> {
         let mut builder = NetworkBuilder::new();
         for (name, directed, edges) in views {
             let view = builder.add_view(name, *directed, Duplicates::Sum).unwrap();
@@ -230,11 +261,7 @@ mod tests {
     }
 
     /// A ring of nodes.
-    fn ring(
-        count: usize,
-        id: impl Fn(usize) -> String,
-        weight: impl Fn(usize) -> f64,
-    ) -> Vec<(String, String, f64)> {
+    fn ring(count: usize, id: impl Fn(usize) -> String, weight: impl Fn(usize) -> f64) -> Edges {
         (0..count).map(|at| (id(at), id((at + 1) % count), weight(at))).collect()
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Text {
     packing: Option<&'static str>,
     /// Whether the first bytes have been looked at.
     known: bool,
+    /// An error that was met after the first bytes.
+    due: Option<Error>,
     place: String,
 }
 
@@ -76,7 +78,7 @@ impl Text {
         } else {
             (Box::new(whole), None)
         };
-        Ok(Text { reader, packing, known: packing.is_none(), place })
+        Ok(Text { reader, packing, known: packing.is_none(), due: None, place })
     }
 
     pub(super) fn place(&self) -> &str {
@@ -84,18 +86,38 @@ impl Text {
     }
 
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let bytes = loop {
+        if let Some(error) = self.due.take() {
+            return Err(error);
+        }
+        if std::mem::replace(&mut self.known, true) {
+            return self.read_some(buffer);
+        }
+        // What is recognized must not depend on the pieces in which a decoder returns its data.
+        let mut filled = 0;
+        while filled < HEAD.min(buffer.len()) {
+            match self.read_some(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(bytes) => filled += bytes,
+                Err(error) if filled == 0 => return Err(error),
+                Err(error) => {
+                    self.due = Some(error);
+                    break;
+                }
+            }
+        }
+        match foreign(&buffer[..filled], &self.place) {
+            Some(advice) => Err(Error::parse(&self.place, advice)),
+            None => Ok(filled),
+        }
+    }
+
+    fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        loop {
             match self.reader.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => break result.map_err(|error| self.failure(error))?,
+                result => return result.map_err(|error| self.failure(error)),
             }
-        };
-        if !std::mem::replace(&mut self.known, true)
-            && let Some(advice) = foreign(&buffer[..bytes], &self.place)
-        {
-            return Err(Error::parse(&self.place, advice));
         }
-        Ok(bytes)
     }
 
     fn failure(&self, error: io::Error) -> Error {
