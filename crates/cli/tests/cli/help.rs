@@ -42,7 +42,7 @@ fn help_shows_examples_and_defaults() {
     says(
         "embed --help",
         &[
-            "--view <NAME=PATH>",
+            "--view <NAME=PATH[:COLS]>",
             ".gz or .zst",
             "--preset",
             "--seed",
