@@ -41,6 +41,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(inspect::explain, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::neighbors, module)?)?;
     module.add_function(wrap_pyfunction!(network::read_network, module)?)?;
+    module.add_function(wrap_pyfunction!(network::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(settings::describe, module)?)?;
     module.add_function(wrap_pyfunction!(settings::methods, module)?)?;
     module.add_function(wrap_pyfunction!(settings::override_settings, module)?)?;

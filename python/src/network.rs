@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use manyview::io::{self, Directed, ReadOptions, Source, ViewSource};
+use manyview::doubts::doubts;
+use manyview::io::{self, Directed, ReadNetwork, ReadOptions, Source, TableColumns, ViewSource};
 use manyview::linalg::{Csr, Real};
 use manyview::memory::{Limit, resident_bytes};
-use manyview::message::{Message, Notation, option};
+use manyview::message::{Message, Notation, Warning, option};
 use manyview::network::{Duplicates, NetworkBuilder, View};
 use manyview::parallel::Pool;
 use manyview::proximity::{self, Proximity, proximity_watched};
@@ -19,6 +20,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{CsrArrays, Places, PlacesSlice, Weights, WeightsSlice, csr_arrays};
 use crate::error::{detached, to_python};
+use crate::fit::{Warnings, warnings};
 use crate::settings::{named, set_all};
 use crate::watch::Watch;
 
@@ -29,7 +31,9 @@ const EDGES_PER_LOOK: usize = 1 << 16;
 #[pyclass(frozen, name = "Network", module = "manyview._native")]
 pub(crate) struct PyNetwork {
     pub(crate) network: Network,
-    notes: Vec<String>,
+    pub(crate) notes: Vec<Message>,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) skipped: u64,
 }
 
 /// A view: name, whether it is directed, rows, columns, and weights.
@@ -47,6 +51,7 @@ impl PyNetwork {
         views: Vec<GivenView<'_>>,
         by_rows: bool,
         duplicates: &str,
+        notes: Vec<String>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
         let duplicates: Duplicates = named("duplicates", duplicates)?;
@@ -90,9 +95,13 @@ impl PyNetwork {
             }
             let whole = || format!("the network of {} edges", builder.edges());
             check_memory(&builder, builder.build_growth(), whole)?;
-            builder.build_on(&pool)
+            let network = builder.build_on(&pool)?;
+            let warnings = doubts(&network);
+            Ok((network, warnings))
         });
-        Ok(PyNetwork { network: watch.outcome(result)?, notes: Vec::new() })
+        let (network, warnings) = watch.outcome(result)?;
+        let notes = notes.into_iter().map(Message::from).collect();
+        Ok(PyNetwork { network, notes, warnings, skipped: 0 })
     }
 
     /// Returns the ids in row order.
@@ -102,7 +111,17 @@ impl PyNetwork {
 
     /// Returns notes about how it was read.
     fn notes(&self) -> Vec<String> {
-        self.notes.clone()
+        self.notes.iter().map(|note| note.in_notation(Notation::Python)).collect()
+    }
+
+    /// Returns doubts about what was read: whether each is about convergence, and its text.
+    fn warnings(&self) -> Warnings {
+        warnings(&self.warnings)
+    }
+
+    /// Returns the number of lines that were left out because they could not be read.
+    fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     /// Returns the names of the views.
@@ -114,7 +133,8 @@ impl PyNetwork {
     fn only(&self, view: &str) -> PyResult<Self> {
         let refused = |error: Error| Error::config(format!("{}: {error}", option("view_only")));
         let at = self.network.view_index(view).map_err(|error| to_python(refused(error)))?;
-        Ok(PyNetwork { network: self.network.only(at), notes: self.notes.clone() })
+        let (notes, warnings) = (self.notes.clone(), self.warnings.clone());
+        Ok(PyNetwork { network: self.network.only(at), notes, warnings, skipped: self.skipped })
     }
 
     /// Returns for each view whether it is directed, its number of distinct edges, and its number of isolated nodes.
@@ -268,9 +288,22 @@ pub(crate) fn read_network(
         let pool = Pool::new(threads)?;
         io::read_network(&source, &options, &pool, &mut |_| watch.look(&[]))
     });
-    let read = watch.outcome(result)?;
-    let text = |note: &Message| note.in_notation(Notation::Python);
-    Ok(PyNetwork { notes: read.notes.iter().map(text).collect(), network: read.network })
+    let ReadNetwork { network, notes, warnings, skipped } = watch.outcome(result)?;
+    Ok(PyNetwork { network, notes, warnings, skipped })
+}
+
+/// Determines the columns of a table from their names, its first rows as text, and options, by the rules for files: source, target,
+/// weight and relation by number from 0, and a note.
+#[pyfunction]
+pub(crate) fn table_columns(
+    names: Vec<String>,
+    rows: Vec<Vec<String>>,
+    options: &Bound<'_, PyDict>,
+    lone: bool,
+) -> PyResult<(usize, usize, Option<usize>, Option<usize>, String)> {
+    let found = io::table_columns(&names, &rows, &read_options(options)?, lone).map_err(to_python)?;
+    let TableColumns { source, target, weight, relation, note } = found;
+    Ok((source, target, weight, relation, note.in_notation(Notation::Python)))
 }
 
 fn read_options(given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
@@ -297,6 +330,8 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
                 }
             }
             "header" => options.header = named("header", &value.extract::<String>()?)?,
+            "decimal" => options.decimal = named("decimal", &value.extract::<String>()?)?,
+            "on_error" => options.on_error = named("on_error", &value.extract::<String>()?)?,
             "delimiter" => {
                 options.delimiter = Some(named("delimiter", &value.extract::<String>()?)?);
             }

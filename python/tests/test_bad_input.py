@@ -59,8 +59,8 @@ def test_graphs_and_tables():
     with pytest.raises(ValueError, match="neither the attribute 'relation' nor a key"):
         fit(nx.MultiGraph([(0, 1), (1, 2)]))
     table = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
-    with pytest.raises(ValueError, match="no column 'source'; its columns are u, target"):
-        fit(table.rename(columns={"source": "u"}))
+    with pytest.raises(ValueError, match="the columns are person, target, note; choose with source=\"COL\" and target=\"COL\""):
+        fit(table.rename(columns={"source": "person"}).assign(note=["x", "y"]))
     with pytest.raises(ValueError, match="id is missing"):
         fit(table.assign(target=["b", None]))
     with pytest.raises(ValueError, match="id is missing"):

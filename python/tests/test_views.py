@@ -75,6 +75,8 @@ def test_ids_of_any_hashable_type_come_back(small):
     assert small.nodes_[0] in graph
 
 
+# Weights that all differ, so that none can be mistaken for another.
+@pytest.mark.filterwarnings("ignore:.*look like ids or line numbers:manyview.ManyviewWarning")
 def test_weights_and_directions_of_graphs(planted):
     matrix = sp.triu(planted.views["view1"]).tocsr()
     matrix.data = np.arange(1, matrix.nnz + 1, dtype=float)

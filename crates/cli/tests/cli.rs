@@ -27,6 +27,8 @@ mod inputs;
 mod interrupt;
 #[path = "cli/machine.rs"]
 mod machine;
+#[path = "cli/messy.rs"]
+mod messy;
 #[path = "cli/methods.rs"]
 mod methods;
 #[path = "cli/outputs.rs"]

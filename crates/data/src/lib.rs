@@ -4,6 +4,7 @@
 
 #[cfg(feature = "digits")]
 pub mod digits;
+pub mod doubts;
 pub mod embedding;
 pub mod explain;
 pub mod generate;

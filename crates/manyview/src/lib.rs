@@ -70,7 +70,7 @@ pub use manyview_baselines as methods;
 pub use manyview_core::{checkpoint, comm, estimate, method, mnmf, nmf, preset, proximity, result, summary};
 #[cfg(feature = "digits")]
 pub use manyview_data::digits;
-pub use manyview_data::{embedding, explain, generate, io, labels, network, overlap};
+pub use manyview_data::{doubts, embedding, explain, generate, io, labels, network, overlap};
 
 /// Matrices: sparse rows, tiles of them, and tall dense factors.
 pub mod linalg {

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _check, _fit, _labels, _native, _progress
+from . import _check, _labels, _native, _progress
 from ._network import Directed, to_network
+from ._warnings import warn
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ def compare(
         "manyview.compare",
         progress if callable(progress) else _print_job if progress else None,
     )
-    _fit.warn(told, stacklevel=3)
+    warn(told)
     return Comparison(json.loads(record), dict(failures), left_out)
 
 

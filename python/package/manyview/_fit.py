@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import Any
 
 import numpy as np
 
 from . import _check, _labels, _native, _progress, _settings
 from ._network import Network
-from ._warnings import ConvergenceWarning, ManyviewWarning
+from ._warnings import warn
 
 
 def fit(
@@ -40,12 +39,5 @@ def fit(
     finally:
         if isinstance(callback, _progress.Bar):
             callback.close(complete)
-    warn(told, stacklevel=4)
+    warn(told)
     return vectors, json.loads(record)
-
-
-def warn(told: list[tuple[bool, str]], stacklevel: int) -> None:
-    """Issues the library's warnings."""
-    for about_convergence, message in told:
-        category = ConvergenceWarning if about_convergence else ManyviewWarning
-        warnings.warn(message, category, stacklevel=stacklevel)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _check, _graphs, _ids, _matrices, _native, _settings, _tables
+from ._warnings import warn
 
 Directed = bool | str | Iterable[str] | None
 
@@ -28,7 +29,12 @@ class Network:
     views : tuple of str
         The names of the views.
     notes : list of str
-        How files were interpreted, and what was dropped or merged.
+        How files and tables were interpreted, and what was dropped or merged.
+    warnings : list of str
+        What makes it likely that something else was meant, such as views without common nodes. They are also issued as
+        :class:`ManyviewWarning` when the network is created.
+    skipped_lines : int
+        The number of lines of files that were left out because they could not be read.
     """
 
     def __init__(self, native: _native.Network, nodes: np.ndarray) -> None:
@@ -36,6 +42,8 @@ class Network:
         self.nodes = nodes
         self.views: tuple[str, ...] = tuple(native.names())
         self.notes: list[str] = native.notes()
+        self.warnings: list[str] = [message for _, message in native.warnings()]
+        self.skipped_lines: int = native.skipped()
 
     def __repr__(self) -> str:
         facts = zip(self.views, self._native.facts())
@@ -106,37 +114,42 @@ class Network:
         cls,
         table: Any,
         *,
-        source: str = "source",
-        target: str = "target",
-        relation: str | None = None,
-        weight: str | None = None,
+        source: str | int | None = None,
+        target: str | int | None = None,
+        relation: str | int | None = None,
+        weight: str | int | None = None,
         directed: Directed = None,
         duplicates: str = "sum",
         threads: int | None = None,
     ) -> Network:
         """Creates a network from one edge table of pandas, polars or pyarrow.
 
-        By default, ``relation`` and ``weight`` are the columns with these names, if they exist. Without a relation there
-        is one view; without weights, every row counts 1.
+        Columns are given by name, or by number from 1. Those that are not given are found as in files: by usual names such
+        as ``source`` and ``target``, ``caller`` and ``callee``, ``weight``, or because no others are left; what could only be
+        guessed raises a ``ValueError`` that lists the columns. By default, ``relation`` is the column with this name, if it
+        exists. Without a relation there is one view; without weights, every row counts 1. Blanks around ids are removed, as
+        in files. ``notes`` of the result says which columns were taken.
         """
-        ids, views = _tables.split(table, source, target, relation, weight)
-        return cls._build(ids, views, directed, duplicates=duplicates, threads=threads)
+        chosen = {"source": source, "target": target, "relation": relation, "weight": weight}
+        ids, views, notes = _tables.split(table, chosen)
+        return cls._build(ids, views, directed, duplicates=duplicates, notes=notes, threads=threads)
 
     @classmethod
     def from_tables(
         cls,
         tables: Mapping[str, Any] | Sequence[Any],
         *,
-        source: str = "source",
-        target: str = "target",
-        weight: str | None = None,
+        source: str | int | None = None,
+        target: str | int | None = None,
+        weight: str | int | None = None,
         directed: Directed = None,
         duplicates: str = "sum",
         threads: int | None = None,
     ) -> Network:
-        """Creates a network from edge tables of pandas, polars or pyarrow, one per view."""
-        ids, views = _tables.views(_named(tables), source, target, weight)
-        return cls._build(ids, views, directed, duplicates=duplicates, threads=threads)
+        """Creates a network from edge tables of pandas, polars or pyarrow, one per view. Columns are found as by
+        :meth:`from_table`, in each table by itself."""
+        ids, views, notes = _tables.views(_named(tables), {"source": source, "target": target, "weight": weight})
+        return cls._build(ids, views, directed, duplicates=duplicates, notes=notes, threads=threads)
 
     @classmethod
     def _build(
@@ -147,6 +160,7 @@ class Network:
         *,
         by_rows: bool = False,
         duplicates: str = "sum",
+        notes: Sequence[str] = (),
         threads: int | None = None,
     ) -> Network:
         names = [view.name for view in views]
@@ -159,7 +173,13 @@ class Network:
         ]
         duplicates = _check.text("duplicates", duplicates)
         threads = _check.whole_or_none("threads", threads)
-        native = _native.Network.build(len(ids), _ids.texts(ids), given, by_rows, duplicates, threads)
+        native = _native.Network.build(len(ids), _ids.texts(ids), given, by_rows, duplicates, list(notes), threads)
+        return cls._told(native, ids)
+
+    @classmethod
+    def _told(cls, native: _native.Network, ids: np.ndarray) -> Network:
+        """Returns a new network, after a warning for each doubt about it."""
+        warn(native.warnings())
         return cls(native, ids)
 
     def _only(self, view: str) -> Network:
@@ -217,11 +237,13 @@ class Network:
 def read_network(
     network: Any,
     *,
-    relation: str | None = None,
-    source: str | None = None,
-    target: str | None = None,
-    weight: str | None = None,
+    relation: str | int | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     unweighted: bool = False,
+    decimal: str = "point",
+    on_error: str = "stop",
     delimiter: str | None = None,
     header: str = "auto",
     directed: Directed = None,
@@ -235,11 +257,17 @@ def read_network(
     Parameters
     ----------
     network : path, list of paths, or dict of name and path
-        A folder, a ``network.toml``, edge lists (one per view), or, with ``relation``, one table with all views.
-    relation, source, target, weight : str, optional
+        A folder, a ``network.toml``, edge lists (one per view), or, with ``relation``, one table with all views. Columns may
+        follow the path of an edge list, as in ``"calls.csv:caller,callee,minutes"``.
+    relation, source, target, weight : str or int, optional
         Columns, by name or by number from 1.
     unweighted : bool, default False
         Ignores weights, so that every edge counts 1.
+    decimal : {"point", "comma"}, default "point"
+        The decimal separator of weights. With "comma", points separate thousands.
+    on_error : {"stop", "skip"}, default "stop"
+        What to do with lines that cannot be read: an error with the line, or leave them out. ``skipped_lines`` of the result
+        counts them.
     delimiter : {"tab", "comma", "semicolon", "space"}, optional
         Default: inferred from the file.
     header : {"auto", "yes", "no"}, default "auto"
@@ -257,10 +285,12 @@ def read_network(
         available memory.
     """
     options = {
-        "relation": relation,
-        "source": source,
-        "target": target,
-        "weight": weight,
+        "relation": _column(relation),
+        "source": _column(source),
+        "target": _column(target),
+        "weight": _column(weight),
+        "decimal": _check.text("decimal", decimal),
+        "on_error": _check.text("on_error", on_error),
         "unweighted": _check.flag("unweighted", unweighted),
         "delimiter": _check.text_or_none("delimiter", delimiter),
         "header": _check.text("header", header),
@@ -281,7 +311,7 @@ def read_network(
     else:
         paths = [os.fspath(path) for path in network]
     native = _native.read_network(named, paths, options, threads)
-    return Network(native, _ids.as_array(native.ids()))
+    return Network._told(native, _ids.as_array(native.ids()))
 
 
 def to_network(
@@ -356,6 +386,11 @@ def _named(views: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
         twice = next(text for text in names.values() if list(names.values()).count(text) > 1)
         raise ValueError(f"two views have the name {twice!r}; rename one")
     return {names[name]: view for name, view in views.items()}
+
+
+def _column(column: str | int | None) -> str | None:
+    """Returns a column by name, or by number as text."""
+    return None if column is None else str(column)
 
 
 def names_or_flag(directed: Directed) -> bool | list[str] | None:

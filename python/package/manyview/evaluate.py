@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _check, _fit, _labels, _native, _settings
+from . import _check, _labels, _native, _settings
 from ._embedding import Embedding
 from ._model import MNMF
 from ._network import Directed, to_network
 from ._renamed import renamed
+from ._warnings import warn
 
 __all__ = ["classify", "cluster", "links"]
 
@@ -160,7 +161,7 @@ def links(
         _check.text("score", score),
         None,
     )
-    _fit.warn(told, stacklevel=3)
+    warn(told)
     return json.loads(found)
 
 

@@ -7,7 +7,7 @@ use manyview::compare::{CompareSettings, Metapaths, Sweep};
 use manyview::evaluate::Cost;
 use manyview::{Method, Preset};
 
-use super::{NetworkArgs, named, named_except, whole};
+use super::{LabelColumnArgs, NetworkArgs, named, named_except, whole};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
@@ -23,6 +23,8 @@ pub(crate) struct CompareArgs {
     /// Label file: a node and its label or labels per line
     #[arg(long, value_name = "FILE", help_heading = "Scores")]
     pub(crate) labels: PathBuf,
+    #[command(flatten)]
+    pub(crate) columns: LabelColumnArgs,
     /// Output folder; a comparison in it is continued
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) output: PathBuf,

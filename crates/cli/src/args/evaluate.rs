@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use manyview::evaluate::metrics::Average;
 use manyview::evaluate::{ClassifySettings, ClusterSettings, Cost, LinkScore, LinkSettings};
 
-use super::{ModelArgs, NetworkArgs, named, whole};
+use super::{LabelColumnArgs, ModelArgs, NetworkArgs, named, whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArgs {
@@ -137,6 +137,8 @@ pub(crate) struct VectorArgs {
     /// on several lines
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: PathBuf,
+    #[command(flatten)]
+    pub(crate) columns: LabelColumnArgs,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use manyview::evaluate::Cost;
 use manyview::figures::{Figure, FigureSettings};
 
 use super::evaluate::cost;
-use super::{ModelArgs, NetworkArgs, named, size, whole};
+use super::{LabelColumnArgs, ModelArgs, NetworkArgs, named, size, whole};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
@@ -25,6 +25,8 @@ pub(crate) struct FiguresArgs {
     /// Label file: a node and its label or labels per line [default: no scores]
     #[arg(long, value_name = "FILE", help_heading = "Scores")]
     pub(crate) labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) columns: LabelColumnArgs,
     /// Output folder
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) output: PathBuf,

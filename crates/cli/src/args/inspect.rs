@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{NetworkArgs, settings, whole};
+use super::{LabelColumnArgs, NetworkArgs, settings, whole};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -48,6 +48,8 @@ pub(crate) struct ReportArgs {
     /// several columns or on several lines
     #[arg(long, value_name = "PATH")]
     pub(crate) labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) columns: LabelColumnArgs,
     /// Output file [default: DIR/report.html]
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,

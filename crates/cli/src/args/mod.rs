@@ -5,6 +5,7 @@ mod compare;
 mod evaluate;
 mod figures;
 mod inspect;
+mod labels;
 mod model;
 mod network;
 mod settings;
@@ -21,6 +22,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
 pub(crate) use figures::FiguresArgs;
 pub(crate) use inspect::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
+pub(crate) use labels::LabelColumnArgs;
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
 pub(crate) use tune::TuneArgs;
@@ -103,6 +105,8 @@ pub(crate) struct EmbedArgs {
     /// Labels of training nodes, for mve with --attention yes
     #[arg(long, value_name = "FILE", help_heading = settings::OTHERS)]
     pub(crate) labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) columns: LabelColumnArgs,
 }
 
 const EMBED_EXAMPLES: &str = "\

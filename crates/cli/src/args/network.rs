@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use manyview::Error;
-use manyview::io::{Delimiter, Directed, Header, ReadOptions, Source, ViewSource};
+use manyview::io::{Decimal, Delimiter, Directed, Header, OnError, ReadOptions, Source, ViewSource};
 use manyview::network::Duplicates;
 
 use super::named;
@@ -18,19 +18,19 @@ pub(crate) struct NetworkArgs {
     #[arg(value_name = "NETWORK")]
     pub(crate) network: Vec<PathBuf>,
     /// View and its edge list: source, target and optional weight per line, separated by tabs, commas, semicolons or
-    /// blanks; plain, .gz or .zst (repeatable)
-    #[arg(long, value_name = "NAME=PATH")]
+    /// blanks; plain, .gz or .zst (repeatable). Columns may follow: calls=calls.csv:caller,callee,minutes
+    #[arg(long, value_name = "NAME=PATH[:COLS]")]
     pub(crate) view: Vec<String>,
     /// Column with the view of each edge, by name or number
     #[arg(long, value_name = "COL")]
     pub(crate) relation: Option<String>,
-    /// Column of sources [default: inferred from the header, otherwise the first]
+    /// Column of sources, by name or number [default: by usual names in the header; without header, the first]
     #[arg(long, value_name = "COL")]
     pub(crate) source: Option<String>,
-    /// Column of targets [default: inferred from the header, otherwise the second]
+    /// Column of targets [default: by usual names in the header; without header, the second]
     #[arg(long, value_name = "COL")]
     pub(crate) target: Option<String>,
-    /// Column of weights [default: inferred from the header, otherwise the third]
+    /// Column of weights [default: by usual names in the header; without header, the third]
     #[arg(long, value_name = "COL")]
     pub(crate) weight: Option<String>,
     /// Ignore weights: every line has weight 1
@@ -39,6 +39,12 @@ pub(crate) struct NetworkArgs {
     /// Field delimiter [default: inferred from the file]
     #[arg(long, value_name = "NAME", value_parser = named::<Delimiter>())]
     pub(crate) delimiter: Option<Delimiter>,
+    /// Decimal separator of weights; with comma, points separate thousands [default: point]
+    #[arg(long, value_name = "NAME", value_parser = named::<Decimal>())]
+    pub(crate) decimal: Option<Decimal>,
+    /// What to do with lines that cannot be read; skipped lines are counted [default: stop]
+    #[arg(long, value_name = "HOW", value_parser = named::<OnError>())]
+    pub(crate) on_error: Option<OnError>,
     /// Whether the first line is a header [default: auto]
     #[arg(long, value_name = "WHEN", value_parser = named::<Header>())]
     pub(crate) header: Option<Header>,
@@ -78,7 +84,10 @@ impl NetworkArgs {
     /// Whether standard input is read.
     pub(crate) fn uses_standard_input(&self) -> bool {
         let dash = |path: &PathBuf| path.as_os_str() == "-";
-        self.network.iter().chain(&self.nodes).any(dash) || self.view.iter().any(|view| view.ends_with("=-"))
+        self.network.iter().chain(&self.nodes).any(dash)
+            || self.view.iter().any(|view| {
+                view.split_once('=').is_some_and(|(_, path)| path == "-" || path.starts_with("-:"))
+            })
     }
 
     /// Returns how to read the files.
@@ -91,6 +100,8 @@ impl NetworkArgs {
             delimiter: self.delimiter,
             header: self.header.unwrap_or_default(),
             unweighted: self.unweighted,
+            decimal: self.decimal.unwrap_or_default(),
+            on_error: self.on_error.unwrap_or_default(),
             directed: match self.directed.as_slice() {
                 [] => Directed::No,
                 names if names.iter().any(|name| name == "all") => Directed::All,

@@ -9,7 +9,7 @@ use manyview::tune::{Over, Search, TuneSettings};
 
 use super::compare::joined;
 use super::evaluate::cost;
-use super::{ModelArgs, NetworkArgs, size, whole};
+use super::{LabelColumnArgs, ModelArgs, NetworkArgs, size, whole};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
@@ -31,6 +31,8 @@ pub(crate) struct TuneArgs {
     /// Label file: a node and its label or labels per line [default: score by hidden edges]
     #[arg(long, value_name = "FILE", help_heading = "Scores")]
     pub(crate) labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) columns: LabelColumnArgs,
     /// Output folder; a search in it is continued
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) output: PathBuf,

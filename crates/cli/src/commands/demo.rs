@@ -42,6 +42,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
         directed: None,
         duplicates: None,
         network: &network,
+        reading: None,
         model: &model,
         labels: None,
         memory,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow, bail};
 use manyview::checkpoint::Checkpoints;
 use manyview::comm::{self, Comm};
-use manyview::io::{Directed, Format};
+use manyview::io::{Directed, Format, ReadNetwork};
 use manyview::memory::peak_resident_bytes;
 use manyview::message::switch;
 use manyview::network::Duplicates;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let folder = match &args.output.output {
         Some(folder) if !args.plan => folder,
         _ if ranks.rank() > 0 => return Ok(()),
-        _ => return plan::run(&read_views(args, &model, &mut reporter)?.0, &model, args.max_memory),
+        _ => return plan::run(&read_views(args, &model, &mut reporter)?.0.network, &model, args.max_memory),
     };
     let existing = if args.output.force {
         Existing::Replaced
@@ -43,22 +43,24 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     };
     let output = create(folder, &args.format, existing, ranks)?;
     let kept = CheckpointFolder::look(folder, &args.checkpoint, &model, args.output.force, ranks.rank())?;
-    let (network, read_seconds) = read_views(args, &model, &mut reporter)?;
+    let (read, read_seconds) = read_views(args, &model, &mut reporter)?;
+    let network = &read.network;
     for format in &args.format {
         format.check(network.nodes())?;
     }
-    let labels = args.labels.as_ref().map(|file| Labels::open(file, network.nodes())).transpose()?;
+    let labels = args.labels.as_ref().map(|file| args.columns.open(file, network.nodes())).transpose()?;
     if let (Some(labels), Some(file)) = (&labels, &args.labels) {
         tell_unknown(labels, file, "network", &reporter);
     }
-    let (model, memory) = plan::fitted(&network, &model, args.max_memory, ranks, &reporter)?;
-    let checkpoints = kept.open(&model, &network, &reporter)?;
+    let (model, memory) = plan::fitted(network, &model, args.max_memory, ranks, &reporter)?;
+    let checkpoints = kept.open(&model, network, &reporter)?;
     let job = Job {
         began,
         read_seconds,
-        directed: directed(args, &network),
+        directed: directed(args, network),
         duplicates: args.network.duplicates.filter(|&duplicates| duplicates != Duplicates::default()),
-        network: &network,
+        network,
+        reading: Some(&read),
         model: &model,
         labels: labels.as_ref(),
         memory,
@@ -90,13 +92,13 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
 }
 
 /// Reads the network: all views, or the one that `--view-only` names.
-fn read_views(args: &EmbedArgs, model: &Model, reporter: &mut Reporter) -> Result<(Network, f64)> {
+fn read_views(args: &EmbedArgs, model: &Model, reporter: &mut Reporter) -> Result<(ReadNetwork, f64)> {
     // A plan reports that a run would exceed the limit, without an error.
     let limit = args.max_memory.filter(|_| !args.plan);
-    let (network, seconds) = read_within(limit, &args.network, model.threads, reporter)?;
-    let Some(name) = &args.view_only else { return Ok((network, seconds)) };
-    let view = network.view_index(name)?;
-    Ok((network.only(view), seconds))
+    let (read, seconds) = read_within(limit, &args.network, model.threads, reporter)?;
+    let Some(name) = &args.view_only else { return Ok((read, seconds)) };
+    let view = read.network.view_index(name)?;
+    Ok((ReadNetwork { network: read.network.only(view), ..read }, seconds))
 }
 
 /// The views that the command line calls directed, for the record; Python needs it to recognize the network.
@@ -118,6 +120,8 @@ pub(super) struct Job<'a> {
     pub(super) directed: Option<Directed>,
     pub(super) duplicates: Option<Duplicates>,
     pub(super) network: &'a Network,
+    /// How it was read, if it comes from files.
+    pub(super) reading: Option<&'a ReadNetwork>,
     pub(super) model: &'a Model,
     pub(super) labels: Option<&'a Labels>,
     pub(super) memory: RunMemory,
@@ -203,6 +207,9 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     record.seconds.total = job.began.elapsed().as_secs_f64();
     (record.rank_records, record.memory) = (&rank_records, memory);
     (record.directed, record.duplicates) = (job.directed, job.duplicates);
+    if let Some(read) = job.reading {
+        record.add_reading(&read.notes, &read.warnings, read.skipped);
+    }
     output.write_record(&record)?;
     if interrupt::go_on().is_break() {
         return Err(Error::Interrupted.into());

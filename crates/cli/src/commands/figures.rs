@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use anyhow::Result;
 use manyview::figures::{Event, Figure, Figures, figures};
 use manyview::io::OutputFolder;
-use manyview::labels::Labels;
 use manyview::{Model, Network};
 use serde_json::json;
 
@@ -25,8 +24,9 @@ pub(crate) fn run(args: &FiguresArgs) -> Result<()> {
     settings.check()?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.quiet).without_stages();
-    let (network, _) = read_within(args.max_memory, &args.network, settings.model.threads, &mut reporter)?;
-    let labels = args.labels.as_ref().map(|file| Labels::open(file, network.nodes())).transpose()?;
+    let network =
+        read_within(args.max_memory, &args.network, settings.model.threads, &mut reporter)?.0.network;
+    let labels = args.labels.as_ref().map(|file| args.columns.open(file, network.nodes())).transpose()?;
     if let (Some(labels), Some(file)) = (&labels, &args.labels) {
         tell_unlabeled(labels, &reporter);
         tell_unknown(labels, file, "network", &reporter);

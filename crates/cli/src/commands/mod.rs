@@ -23,7 +23,7 @@ use std::time::Instant;
 use anyhow::Result;
 use manyview::Network;
 use manyview::evaluate::Labels;
-use manyview::io::{ReadOptions, read_network};
+use manyview::io::{ReadNetwork, ReadOptions, read_network};
 use manyview::message::Notation;
 use manyview::parallel::Pool;
 
@@ -37,16 +37,17 @@ pub(crate) fn read(
     threads: Option<usize>,
     reporter: &mut Reporter,
 ) -> Result<(Network, f64)> {
-    read_within(None, args, threads, reporter)
+    let (read, seconds) = read_within(None, args, threads, reporter)?;
+    Ok((read.network, seconds))
 }
 
-/// The same, with a limit of the memory.
+/// The same, with a limit of the memory, and with notes and warnings.
 pub(crate) fn read_within(
     max_memory: Option<u64>,
     args: &NetworkArgs,
     threads: Option<usize>,
     reporter: &mut Reporter,
-) -> Result<(Network, f64)> {
+) -> Result<(ReadNetwork, f64)> {
     let began = Instant::now();
     let pool = Pool::new(threads)?;
     let options = ReadOptions { max_memory, ..args.options() };
@@ -59,9 +60,12 @@ pub(crate) fn read_within(
     for note in &read.notes {
         reporter.say(&note.in_notation(Notation::CommandLine));
     }
+    for warning in &read.warnings {
+        reporter.say(&format!("warning: {}", warning.message.in_notation(Notation::CommandLine)));
+    }
     let time = began.elapsed().as_secs_f64();
     describe(&read.network, time, reporter);
-    Ok((read.network, time))
+    Ok((read, time))
 }
 
 fn describe(network: &Network, time: f64, reporter: &Reporter) {

@@ -27,10 +27,17 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     let path = args.output.clone().unwrap_or_else(|| args.folder.join("report.html"));
     let place = Place::prepare(&path, args.force)?;
     let labels = args.labels.as_ref().map(|path| {
-        let labels = Labels::open(path, finished.embedding.nodes())?;
+        let mut sets = args.columns.open_sets(path, finished.embedding.nodes())?;
+        if let [(shown, _), _, ..] = &sets[..] {
+            reporter.say(&format!("the page shows the labels of the first column, {shown}"));
+        }
+        let labels = match sets.is_empty() {
+            true => Labels::open(path, finished.embedding.nodes())?,
+            false => sets.swap_remove(0).1,
+        };
         reporter.say(&format!("{}: {}", path.display(), plural(labels.names().len(), "label")));
         tell_unknown(&labels, path, "result", &reporter);
-        Ok::<_, Error>(labels)
+        Ok::<_, anyhow::Error>(labels)
     });
     let labels = labels.transpose()?;
     let sample = Sample::of(&finished.embedding, args.sample, args.seed);

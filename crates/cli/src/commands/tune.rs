@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use manyview::io::OutputFolder;
-use manyview::labels::Labels;
 use manyview::tune::{REPORT_FILES, TuneOptions, TuneRecord, settings_toml, tune};
 
 use super::{command_line, read_within, tell_unknown, tell_unlabeled};
@@ -17,8 +16,9 @@ pub(crate) fn run(args: &TuneArgs) -> Result<()> {
     settings.check()?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.quiet).without_stages();
-    let (network, _) = read_within(args.max_memory, &args.network, settings.model.threads, &mut reporter)?;
-    let labels = args.labels.as_ref().map(|file| Labels::open(file, network.nodes())).transpose()?;
+    let network =
+        read_within(args.max_memory, &args.network, settings.model.threads, &mut reporter)?.0.network;
+    let labels = args.labels.as_ref().map(|file| args.columns.open(file, network.nodes())).transpose()?;
     if let (Some(labels), Some(file)) = (&labels, &args.labels) {
         tell_unlabeled(labels, &reporter);
         tell_unknown(labels, file, "network", &reporter);

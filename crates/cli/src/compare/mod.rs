@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.quiet).without_stages();
     let (network, _) = read(&args.network, args.threads, &mut reporter)?;
-    let labels = Labels::open(&args.labels, network.nodes())?;
+    let labels = args.columns.open(&args.labels, network.nodes())?;
     tell_unlabeled(&labels, &reporter);
     tell_unknown(&labels, &args.labels, "network", &reporter);
     let output = OutputFolder::prepare(&args.output, &REPORT_FILES, true)?;

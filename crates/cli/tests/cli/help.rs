@@ -42,7 +42,7 @@ fn help_shows_examples_and_defaults() {
     says(
         "embed --help",
         &[
-            "--view <NAME=PATH>",
+            "--view <NAME=PATH[:COLS]>",
             ".gz or .zst",
             "--preset",
             "--seed",
@@ -78,7 +78,10 @@ fn help_shows_examples_and_defaults() {
         "evaluate cluster --help",
         &["[default: the number of labels]", "[default: arithmetic]", "--restarts"],
     );
-    says("evaluate links --help", &["[default: 0.2]", "[default: cosine]", "--dim", "--view <NAME=PATH>"]);
+    says(
+        "evaluate links --help",
+        &["[default: 0.2]", "[default: cosine]", "--dim", "--view <NAME=PATH[:COLS]>"],
+    );
     says("generate --help", &["--nodes", "[default: 1000]", "labels.tsv", "--consensus", "[default: 0.5]"]);
     says("demo --help", &["digits", "[default: manyview-demo]", "--quiet", "--stages"]);
     let demo = Place::new().done("demo --help").out;

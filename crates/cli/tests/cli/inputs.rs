@@ -61,8 +61,11 @@ fn invalid_weights() {
         ("inf", "weight \"inf\" is not finite"),
         ("1e400", "weight \"1e400\" is not finite"),
         ("-1", "weight \"-1\" is negative; weights must be at least 0"),
-        ("0,5", "weight \"0,5\" is not a number (use a decimal point: 0.5)"),
-        ("", "the weight is empty; expected a number (use --unweighted to ignore weights)"),
+        ("0,5", "weight \"0,5\" is not a number: use --decimal comma for decimal commas"),
+        (
+            "",
+            "the weight is empty; expected a number (use --unweighted to ignore weights, or --on-error skip",
+        ),
     ] {
         bad_file(format!("a\tb\t1\nb\tc\t{weight}\n"), &["x.tsv:2: ", words]);
     }

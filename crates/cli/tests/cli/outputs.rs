@@ -36,7 +36,7 @@ fn run_json_keeps_the_contract() {
         "embed calls.tsv mails.tsv --seed 7 --threads 2 --consensus shared -o result {SMALL}"
     ));
     let run = place.json("result/run.json");
-    let expected = "command config memory method network peak_memory_bytes rank_records ranks seconds settings stages \
+    let expected = "command config memory method network notes peak_memory_bytes rank_records ranks seconds settings skipped_lines stages \
                     threads vector_scale version warnings wide_vectors";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));

@@ -9,7 +9,7 @@ use crate::comm::{self, Comm};
 use crate::method::{ChosenPlan, Fit, StageRecord, ViewRecord};
 use manyview_base::linalg::kernels::uses_wide_vectors;
 use manyview_base::memory::peak_resident_bytes;
-use manyview_base::message::Warning;
+use manyview_base::message::{Message, Warning};
 use manyview_data::embedding::Part;
 use manyview_data::io::Directed;
 use manyview_data::network::Duplicates;
@@ -36,9 +36,11 @@ pub struct RunRecord<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<PartRecord>,
     vector_scale: f64,
+    notes: &'a [Message],
+    skipped_lines: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     chosen_plan: &'a Option<ChosenPlan>,
-    warnings: &'a [Warning],
+    warnings: Vec<&'a Warning>,
     /// Wall time.
     pub seconds: RunSeconds,
     threads: usize,
@@ -209,7 +211,9 @@ impl<'a> RunRecord<'a> {
             parts: parts.iter().map(part).collect(),
             vector_scale: fit.vector_scale,
             chosen_plan: &fit.chosen,
-            warnings: &fit.warnings,
+            notes: &[],
+            skipped_lines: 0,
+            warnings: fit.warnings.iter().collect(),
             seconds: RunSeconds {
                 proximity: seconds.proximity,
                 factorize: seconds.factorize,
@@ -224,6 +228,12 @@ impl<'a> RunRecord<'a> {
             rank_records: &[],
             memory: RunMemory::default(),
         }
+    }
+
+    /// Adds how the network was read: notes, warnings before those of the fit, and the number of skipped lines.
+    pub fn add_reading(&mut self, notes: &'a [Message], warnings: &'a [Warning], skipped_lines: u64) {
+        (self.notes, self.skipped_lines) = (notes, skipped_lines);
+        self.warnings.splice(0..0, warnings);
     }
 
     /// Writes it as JSON.

@@ -15,7 +15,8 @@ pub use files::{Disk, FileKind, Files, Memory, OpenFile};
 pub use npy::{NpyMatrix, read_npy, read_npy_from, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};
 pub use read::{
-    Delimiter, Directed, Header, ReadNetwork, ReadObserver, ReadOptions, Reading, Source, ViewSource,
-    read_labels, read_labels_from, read_network, read_network_from, read_node_file_from,
+    Decimal, Delimiter, Directed, Header, LabelColumns, LabelSet, OnError, ReadNetwork, ReadObserver,
+    ReadOptions, Reading, Source, TableColumns, ViewSource, read_label_sets, read_label_sets_from,
+    read_labels, read_labels_from, read_network, read_network_from, read_node_file_from, table_columns,
 };
 pub use vectors::{Format, write_vectors};

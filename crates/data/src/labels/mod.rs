@@ -12,7 +12,7 @@ use serde::Serialize;
 
 pub use splits::Split;
 
-use crate::io::read_labels;
+use crate::io::{LabelColumns, LabelSet, read_label_sets, read_labels};
 use crate::network::Nodes;
 use manyview_base::error::{Error, Result};
 use manyview_base::random::{mix_words, text_key};
@@ -46,6 +46,14 @@ pub struct LabelCount {
     pub label: String,
     /// The number of nodes with the label.
     pub nodes: usize,
+}
+
+/// Adds the file to an error about its labels.
+fn placed(error: Error, path: &Path) -> Error {
+    match error {
+        Error::Network(message) => Error::parse(path.display().to_string(), message),
+        other => other,
+    }
 }
 
 impl Labels {
@@ -108,10 +116,21 @@ impl Labels {
     pub fn open(path: &Path, nodes: &Nodes) -> Result<Self> {
         let ids: HashSet<&str> = nodes.iter().collect();
         let pairs = read_labels(path, |id| ids.contains(id))?;
-        Labels::from_pairs(nodes.iter(), pairs).map_err(|error| match error {
-            Error::Network(message) => Error::parse(path.display().to_string(), message),
-            other => other,
-        })
+        Labels::from_pairs(nodes.iter(), pairs).map_err(|error| placed(error, path))
+    }
+
+    /// Reads one set of labels per chosen column of a table, with the names of the columns.
+    ///
+    /// # Errors
+    /// When the file cannot be read or interpreted, or a column has no label for any of the nodes.
+    pub fn open_columns(path: &Path, columns: &LabelColumns, nodes: &Nodes) -> Result<Vec<(String, Self)>> {
+        let ids: HashSet<&str> = nodes.iter().collect();
+        let sets = read_label_sets(path, columns, |id| ids.contains(id))?;
+        let labels = |set: LabelSet| {
+            let labels = Labels::from_pairs(nodes.iter(), set.pairs).map_err(|error| placed(error, path))?;
+            Ok((set.name, labels))
+        };
+        sets.into_iter().map(labels).collect()
     }
 
     fn new<S: AsRef<str>>(ids: &[S], mut pairs: Vec<(usize, String)>, unknown: usize) -> Result<Self> {

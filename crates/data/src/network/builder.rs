@@ -147,6 +147,11 @@ impl NetworkBuilder {
         })
     }
 
+    /// Returns the number of the node with this id if it is known.
+    pub fn find_node(&self, id: &[u8]) -> Option<u32> {
+        self.interner.find(id)
+    }
+
     /// Looks up the numbers of known nodes; see [`Interner::find_all`].
     pub fn find_nodes<'a>(&self, ids: impl Iterator<Item = &'a [u8]> + Clone, found: &mut Vec<Found>) {
         self.interner.find_all(ids, found);

@@ -163,13 +163,7 @@ impl Interner {
 
     #[cold]
     fn add(&mut self, id: &[u8]) -> Result<u32, NodeError> {
-        if id.is_empty() {
-            return Err(NodeError::Empty);
-        }
-        let text = std::str::from_utf8(id).map_err(|_| NodeError::NotUtf8(lossy(id)))?;
-        if memchr::memchr2(b'\n', b'\r', id).is_some() {
-            return Err(NodeError::LineBreak(lossy(id)));
-        }
+        let text = text_of(id)?;
         if self.len() >= Self::MOST {
             return Err(NodeError::TooMany);
         }
@@ -182,6 +176,25 @@ impl Interner {
         self.table.insert_unique(hash(id), Slot { word, length, node }, rehash);
         Ok(node)
     }
+}
+
+/// Checks whether some text can be an id.
+///
+/// # Errors
+/// When it is empty, is not UTF-8, or contains a line break.
+pub fn check_id(id: &[u8]) -> Result<(), NodeError> {
+    text_of(id).map(|_| ())
+}
+
+fn text_of(id: &[u8]) -> Result<&str, NodeError> {
+    if id.is_empty() {
+        return Err(NodeError::Empty);
+    }
+    let text = std::str::from_utf8(id).map_err(|_| NodeError::NotUtf8(lossy(id)))?;
+    if memchr::memchr2(b'\n', b'\r', id).is_some() {
+        return Err(NodeError::LineBreak(lossy(id)));
+    }
+    Ok(text)
 }
 
 /// Returns the id for a message: invalid UTF-8 is replaced, and long ids are shortened.

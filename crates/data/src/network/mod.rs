@@ -17,7 +17,7 @@ use manyview_base::random::{mix_words, text_key};
 
 pub use builder::NetworkBuilder;
 pub use interner::NodeError;
-pub use interner::{Found, Interner, lossy};
+pub use interner::{Found, Interner, check_id, lossy};
 
 /// Node ids in row order: any text without line breaks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

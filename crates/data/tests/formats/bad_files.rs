@@ -13,9 +13,23 @@ fn bad_lines_get_a_sentence() {
         (
             "calls.tsv",
             &b"a\tb\t1\na\tc\t0,5\n"[..],
-            "calls.tsv:2: weight \"0,5\" is not a number (use a decimal point: 0.5)",
+            "calls.tsv:2: weight \"0,5\" is not a number: use decimal = comma for decimal commas",
         ),
-        ("calls.csv", b"a;b;0,5\n", "calls.csv:1: weight \"0,5\" is not a number (use a decimal point: 0.5)"),
+        (
+            "calls.csv",
+            b"a;b;0,5\n",
+            "calls.csv:1: weight \"0,5\" is not a number: use decimal = comma for decimal commas",
+        ),
+        (
+            "calls.tsv",
+            b"a\tb\t1,234,567\n",
+            "calls.tsv:1: weight \"1,234,567\" is not a number: remove the thousands separators",
+        ),
+        (
+            "calls.csv",
+            b"call_id,day,person,friend\n1,2024-01-31,ann,bob\n",
+            "calls.csv:1: cannot tell which columns are the ends of an edge: the columns have no usual names; the columns are call_id, day, person, friend; choose with source = COL and target = COL (and weight = COL, if there are weights); if this line is an edge, use header = no",
+        ),
         (
             "calls.tsv",
             b"# x\n\na\tb\t-1\n",
@@ -44,7 +58,7 @@ fn bad_lines_get_a_sentence() {
         (
             "calls.tsv",
             b"a\tb\t\n",
-            "calls.tsv:1: the weight is empty; expected a number (use unweighted to ignore weights)",
+            "calls.tsv:1: the weight is empty; expected a number (use unweighted to ignore weights, or on_error = skip to leave out such lines)",
         ),
         (
             "calls.tsv",

@@ -34,7 +34,7 @@ struct Input {
 /// Reads vectors and labels and prints what was found.
 fn read(args: &VectorArgs, reporter: &Reporter) -> Result<Input> {
     let embedding = ResultFolder::open_vectors(&args.folder)?;
-    let labels = Labels::open(&args.labels, embedding.nodes())?;
+    let labels = args.columns.open(&args.labels, embedding.nodes())?;
     let (rows, dim) = (plural(embedding.rows(), "node"), plural(embedding.dim(), "column"));
     let names = plural(labels.names().len(), "label");
     let several = if labels.is_multi_label() { ", several per node" } else { "" };

@@ -4,10 +4,11 @@
 //! more than that: a mistake, a quote, a relation or node that cannot be added. Such rows are left to `edge_list.rs`, which
 //! reads them in order and knows what to say.
 
-use super::Delimiter;
 use super::columns::Columns;
-use super::edge_list::{Views, parse_weight};
+use super::edge_list::Views;
 use super::table::{split, split_blanks};
+use super::weight::parse_weight;
+use super::{Decimal, Delimiter};
 use crate::network::{Found, Interner, NetworkBuilder};
 use manyview_base::error::Result;
 
@@ -37,6 +38,7 @@ impl Pace {
 pub(super) struct Parser<'a> {
     pub columns: &'a Columns,
     pub delimiter: Delimiter,
+    pub decimal: Decimal,
     /// Fields beyond this number are ignored.
     pub limit: usize,
     pub builder: &'a NetworkBuilder,
@@ -122,7 +124,7 @@ impl Parser<'_> {
         let field = |column: usize| fields.get(column).map(|&(start, end)| &line[start..end]);
         let (source, target) = (field(self.columns.source)?, field(self.columns.target)?);
         if let Some(column) = self.columns.weight {
-            parsed.weights.push(parse_weight(field(column)?)?);
+            parsed.weights.push(parse_weight(field(column)?, self.decimal)?);
         }
         if let Views::ByRelation { first, names, .. } = self.views {
             let name = field(self.columns.relation?)?;

@@ -3,8 +3,8 @@
 //! The first rows are read one by one, the others in blocks by all threads (`block.rs`). Blocks that need more attention are read
 //! one by one as well, so that every decision and every error is made in one place.
 //!
-//! Invariant: every row becomes one edge of one view, or an error with file and line. Nodes, views and edges are those of reading
-//! row by row, for any number of threads.
+//! Invariant: every row becomes one edge of one view, or an error with file and line, or is skipped and counted if that was asked for;
+//! of a skipped row nothing remains. Nodes, views and edges are those of reading row by row, for any number of threads.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -14,13 +14,14 @@ use rayon::prelude::*;
 use super::batch::{Batch, Refused};
 use super::block::{Pace, Parsed, Parser, count_lines};
 use super::budget::{Budget, LINES_PER_CHECK};
-use super::columns::{Columns, Format};
+use super::columns::{Columns, Format, Head, SAMPLE};
 use super::lines::Lines;
 use super::table::Rows;
 use super::text::{BytesRead, Text};
-use super::{Delimiter, Directed, ReadObserver, Reading};
+use super::weight::{bad_weight, parse_weight};
+use super::{Decimal, Delimiter, Directed, Header, OnError, ReadObserver, Reading};
 use crate::io::Files;
-use crate::network::{Duplicates, Interner, NetworkBuilder, NodeError, lossy};
+use crate::network::{Duplicates, Interner, NetworkBuilder, NodeError, check_id, lossy};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Message, option, option_value, switch};
 use manyview_base::parallel::Pool;
@@ -61,7 +62,40 @@ pub(super) enum Views {
     ByRelation { first: usize, names: Interner, directed: Directed, duplicates: Duplicates },
 }
 
-/// Reads a file into a builder and returns a note about how it was interpreted.
+/// Returns an error as a message, in which options keep their notation.
+fn described(error: Error) -> Message {
+    match error {
+        Error::Parse { place, message } => message.prefixed(&format!("{place}: ")),
+        other => other.to_string().into(),
+    }
+}
+
+/// What is known of a file that was read.
+pub(super) struct FileRead {
+    /// How it was interpreted.
+    pub note: Message,
+    pub skipped: Skipped,
+    /// The number of lines that are edges.
+    pub rows: u64,
+    /// The place and the nodes of the first row, if it may be a header that was not recognized.
+    pub first: Option<FirstRow>,
+}
+
+/// A first row that was read as an edge.
+pub(super) struct FirstRow {
+    pub place: String,
+    pub ends: [u32; 2],
+}
+
+/// Lines that could not be read.
+#[derive(Default)]
+pub(super) struct Skipped {
+    pub lines: u64,
+    /// What is wrong with the first, with its place.
+    pub first: Option<Message>,
+}
+
+/// Reads a file into a builder.
 pub(super) fn read_edge_list(
     path: &Path,
     format: &Format,
@@ -69,7 +103,7 @@ pub(super) fn read_edge_list(
     nodes: Option<&str>,
     builder: &mut NetworkBuilder,
     progress: &mut Progress<'_>,
-) -> Result<Message> {
+) -> Result<FileRead> {
     let lines = Lines::new(Text::open(progress.files, path, &progress.taken)?)?;
     let file = lines.file().to_owned();
     let Some(mut rows) = Rows::new(lines, path, format.delimiter)? else {
@@ -78,20 +112,35 @@ pub(super) fn read_edge_list(
             "no edges: the file is empty or has only comments; remove it or check its source",
         ));
     };
-    let (columns, note) = understand(&mut rows, format)?;
+    let Understood { columns, note, first } = understand(&mut rows, format)?;
     rows.settle(columns.most.map_or(columns.needed(), |most| most + 1));
-    let mut table = Table { edges: Edges { rows, columns, nodes }, path, views, builder, progress, read: 0 };
+    let edges = Edges { rows, columns, nodes, decimal: format.decimal, on_error: format.on_error };
+    let mut table = Table { edges, path, views, builder, progress, read: 0, skipped: Skipped::default() };
     table.read()?;
-    if table.read == 0 {
+    let (rows, skipped) = (table.read, table.skipped);
+    if rows == 0 {
         return Err(Error::parse(
             file,
-            format!(
-                "no edges: the file has only a header (use {} to read it as an edge)",
-                option_value("header", "no")
-            ),
+            match skipped.first {
+                Some(first) => first
+                    .prefixed(&format!("no edges: none of {} lines can be read; the first: ", skipped.lines)),
+                None => Message::from(format!(
+                    "no edges: the file has only a header (use {} to read it as an edge)",
+                    option_value("header", "no")
+                )),
+            },
         ));
     }
-    Ok(format!("{file}: {note}").into())
+    let first = first.and_then(|(line, ends)| {
+        let ends = ends.map(|id| builder.find_node(id.as_bytes()));
+        Some(FirstRow { place: format!("{file}:{line}"), ends: [ends[0]?, ends[1]?] })
+    });
+    let mut note = format!("{file}: {note}");
+    if skipped.lines > 0 {
+        let lines = if skipped.lines == 1 { "line" } else { "lines" };
+        note += &format!("; skipped {} {lines} that cannot be read", skipped.lines);
+    }
+    Ok(FileRead { note: note.into(), skipped, rows, first })
 }
 
 /// A table that is being read into a builder.
@@ -101,8 +150,9 @@ struct Table<'a, 'b> {
     views: &'a mut Views,
     builder: &'a mut NetworkBuilder,
     progress: &'a mut Progress<'b>,
-    /// The number of rows so far.
+    /// The number of rows so far, without skipped ones.
     read: u64,
+    skipped: Skipped,
 }
 
 impl Table<'_, '_> {
@@ -126,14 +176,22 @@ impl Table<'_, '_> {
         let mut batch = Batch::default();
         let mut unreported = 0;
         for _ in 0..most {
-            let more = self.edges.read(&mut batch, self.builder, self.views);
+            let next = self.edges.read(&mut batch, self.builder, self.views);
             // On an error, earlier rows are added first, so that the first error in the file is reported.
-            if !matches!(more, Ok(true)) || batch.is_full() {
+            if !matches!(next, Ok(Next::Row)) || batch.is_full() {
                 batch.add_to(self.builder, |refused| self.edges.bad_node(refused))?;
             }
-            if !more? {
-                self.report(unreported)?;
-                return Ok(false);
+            match next? {
+                Next::Row => {}
+                Next::Bad(error) => {
+                    self.skipped.lines += 1;
+                    self.skipped.first.get_or_insert_with(|| described(error));
+                    continue;
+                }
+                Next::End => {
+                    self.report(unreported)?;
+                    return Ok(false);
+                }
             }
             self.read += 1;
             unreported += 1;
@@ -154,9 +212,10 @@ impl Table<'_, '_> {
         let mut passed = false;
         let mut blocks = self.edges.rows.lines_mut().take_blocks(count, size);
         while !blocks.is_empty() {
-            let Edges { rows, columns, .. } = &mut self.edges;
+            let Edges { rows, columns, decimal, .. } = &mut self.edges;
             let (delimiter, limit) = (rows.delimiter(), rows.limit());
-            let parser = Parser { columns, delimiter, limit, builder: self.builder, views: self.views };
+            let (builder, views) = (&*self.builder, &*self.views);
+            let parser = Parser { columns, delimiter, decimal: *decimal, limit, builder, views };
             let parse = || blocks.par_iter().map(|block| parser.parse(block)).collect::<Vec<_>>();
             let (parsed, next) = pool.beside(parse, || rows.lines_mut().take_blocks(count, size));
             let added = self.add(parsed)?;
@@ -214,19 +273,29 @@ enum Blocks {
     Until { lines: u64, passed: bool },
 }
 
-/// Determines the columns and moves to the first edge. Returns the columns and a note, to be made a message.
-fn understand(rows: &mut Rows, format: &Format) -> Result<(Columns, String)> {
+/// How a table is read.
+struct Understood {
+    columns: Columns,
+    /// To be made a message.
+    note: String,
+    /// The line and the ends of a first row that was read as an edge but looks like names.
+    first: Option<(u64, [String; 2])>,
+}
+
+/// Determines the columns and moves to the first edge.
+fn understand(rows: &mut Rows, format: &Format) -> Result<Understood> {
     rows.advance()?;
     let (first, number) = (rows.texts(), rows.lines().number());
     if first.len() < 2 {
         return Err(too_few(rows, 2));
     }
-    let second = if rows.advance()? { Some(rows.texts()) } else { None };
+    let others = rows.look_ahead(SAMPLE);
+    let head = Head { first: &first, others: &others };
     let placed = |error| match error {
         Error::Config(message) => Error::parse(format!("{}:{number}", rows.lines().file()), message),
         other => other,
     };
-    let columns = Columns::choose(format, &first, second.as_deref()).map_err(placed)?;
+    let columns = Columns::choose(format, &head).map_err(placed)?;
     rows.restart();
     rows.advance()?;
     if first.len() < columns.needed() {
@@ -235,8 +304,12 @@ fn understand(rows: &mut Rows, format: &Format) -> Result<(Columns, String)> {
     if !columns.header {
         rows.restart();
     }
-    let note = columns.note(rows.delimiter(), format, &first);
-    Ok((columns, note))
+    let note = columns.note(Some(rows.delimiter()), format, &head);
+    let words = |text: &String| text.chars().all(|c| c.is_alphabetic() || c == '_' || c == ' ');
+    let unsure = !columns.header && format.header == Header::Auto && others.len() > 2;
+    let ends = [&first[columns.source], &first[columns.target]];
+    let first = (unsure && ends.into_iter().all(words)).then(|| (number, ends.map(String::clone)));
+    Ok(Understood { columns, note, first })
 }
 
 struct Edges<'a> {
@@ -244,33 +317,86 @@ struct Edges<'a> {
     columns: Columns,
     /// The name of the node file, if any.
     nodes: Option<&'a str>,
+    decimal: Decimal,
+    on_error: OnError,
+}
+
+/// What comes next in a table.
+enum Next {
+    /// A row, which was added to the batch.
+    Row,
+    /// A row that is to be skipped.
+    Bad(Error),
+    End,
 }
 
 impl Edges<'_> {
-    /// Adds the next row to the batch. Returns false at the end of the table.
+    /// Adds the next row to the batch.
     #[inline]
-    fn read(&mut self, batch: &mut Batch, builder: &mut NetworkBuilder, views: &mut Views) -> Result<bool> {
+    fn read(&mut self, batch: &mut Batch, builder: &mut NetworkBuilder, views: &mut Views) -> Result<Next> {
         if !self.rows.advance()? {
-            return Ok(false);
+            return Ok(Next::End);
         }
-        let source = self.field(self.columns.source)?;
-        let target = self.field(self.columns.target)?;
+        let weight = match self.weight_of(builder) {
+            Ok(weight) => weight,
+            Err(error) if self.on_error == OnError::Skip => return Ok(Next::Bad(error)),
+            Err(error) => return Err(error),
+        };
+        let view = match views {
+            Views::One(view) => *view,
+            Views::ByRelation { .. } => self.view(builder, views)?,
+        };
+        let (source, target) = (self.field(self.columns.source)?, self.field(self.columns.target)?);
+        batch.push(self.rows.lines().number(), view, source, target, weight);
+        Ok(Next::Row)
+    }
+
+    /// Returns the weight of the row. An error if the row has not all fields, or has a bad one and is to be skipped: nothing of it
+    /// has been added so far.
+    #[inline]
+    fn weight_of(&self, builder: &NetworkBuilder) -> Result<f64> {
+        self.field(self.columns.source)?;
+        self.field(self.columns.target)?;
         let weight = match self.columns.weight {
             None => 1.0,
             Some(column) => {
                 let field = self.field(column)?;
-                parse_weight(field).ok_or_else(|| self.bad_weight(field))?
+                parse_weight(field, self.decimal).ok_or_else(|| self.bad_weight(field))?
             }
         };
         if self.columns.most.is_some_and(|most| self.rows.len() > most) {
             return Err(self.too_many());
         }
-        let view = match views {
-            Views::One(view) => *view,
-            Views::ByRelation { .. } => self.view(builder, views)?,
-        };
-        batch.push(self.rows.lines().number(), view, source, target, weight);
-        Ok(true)
+        if self.on_error == OnError::Skip {
+            self.check_texts(builder)?;
+        }
+        Ok(weight)
+    }
+
+    /// Checks the ids and the relation of the row.
+    fn check_texts(&self, builder: &NetworkBuilder) -> Result<()> {
+        for (is_source, column) in [(true, self.columns.source), (false, self.columns.target)] {
+            let id = self.field(column)?;
+            let checked = match () {
+                () if builder.find_node(id).is_some() => Ok(()),
+                () if builder.has_fixed_nodes() && !id.is_empty() => Err(NodeError::Unknown(lossy(id))),
+                () => check_id(id),
+            };
+            let line = self.rows.lines().number();
+            checked.map_err(|error| self.bad_node(Refused { line, is_source, error }))?;
+        }
+        let Some(column) = self.columns.relation else { return Ok(()) };
+        check_id(self.field(column)?.trim_ascii()).map_err(|error| self.bad_relation(error))
+    }
+
+    #[cold]
+    fn bad_weight(&self, field: &[u8]) -> Error {
+        let column = self.columns.weight.map_or(3, |column| column + 1);
+        self.rows.lines().line_error(bad_weight(
+            field,
+            self.decimal,
+            (!self.columns.header).then_some(column),
+        ))
     }
 
     #[inline]
@@ -330,35 +456,6 @@ impl Edges<'_> {
     }
 
     #[cold]
-    fn bad_weight(&self, field: &[u8]) -> Error {
-        let (text, unweighted) = (lossy(field), switch("unweighted"));
-        let message = match text.replacen(',', ".", 1).parse::<f64>() {
-            _ if field.is_empty() => {
-                format!("the weight is empty; expected a number (use {unweighted} to ignore weights)")
-            }
-            Ok(_) if text.contains(',') => {
-                format!(
-                    "weight {text:?} is not a number (use a decimal point: {})",
-                    text.replacen(',', ".", 1)
-                )
-            }
-            Ok(weight) if weight < 0.0 && weight.is_finite() => {
-                format!("weight {text:?} is negative; weights must be at least 0")
-            }
-            Ok(_) => format!("weight {text:?} is not finite; weights must be finite numbers of at least 0"),
-            Err(_) if self.columns.header => {
-                format!("weight {text:?} is not a number (use {unweighted} to ignore weights)")
-            }
-            Err(_) => format!(
-                "weight {text:?} is not a number (use {unweighted} to ignore weights, or {} to split the table by \
-                 this column)",
-                option_value("relation", self.columns.weight.map_or(3, |column| column + 1))
-            ),
-        };
-        self.rows.lines().line_error(message)
-    }
-
-    #[cold]
     fn too_many(&self) -> Error {
         let most = self.columns.most.expect("only tables with a limit have too many fields");
         self.rows.lines().line_error(format!(
@@ -406,34 +503,4 @@ fn too_few(rows: &Rows, needed: usize) -> Error {
         delimiter.plural(),
         advice.unwrap_or_default()
     ))
-}
-
-/// Parses a finite number of at least 0.
-#[inline]
-pub(super) fn parse_weight(field: &[u8]) -> Option<f64> {
-    // Counts are the most frequent weights, and exact below 10^15.
-    if field.len() <= 15 && !field.is_empty() && field.iter().all(u8::is_ascii_digit) {
-        return Some(field.iter().fold(0u64, |sum, digit| 10 * sum + u64::from(digit - b'0')) as f64);
-    }
-    let weight: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
-    (0.0..f64::INFINITY).contains(&weight).then_some(weight)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn weights_are_finite_numbers_of_at_least_zero() {
-        for (text, weight) in
-            [("1", 1.0), ("0.5", 0.5), ("1e-3", 1e-3), ("007", 7.0), ("+2", 2.0), ("-0", -0.0)]
-        {
-            assert_eq!(parse_weight(text.as_bytes()), Some(weight), "{text}");
-        }
-        assert_eq!(parse_weight(b"999999999999999"), Some(999_999_999_999_999.0));
-        assert_eq!(parse_weight(b"9007199254740993"), Some(9_007_199_254_740_992.0));
-        for text in ["", "x", "0,5", "-1", "nan", "inf", "1e999", "1 2", "\u{661}"] {
-            assert_eq!(parse_weight(text.as_bytes()), None, "{text}");
-        }
-    }
 }

@@ -18,7 +18,9 @@ use crate::io::{Disk, Files};
 use manyview_base::error::{Error, Result};
 
 /// Column names that together form a header.
-const NODE: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
+pub(super) const NODE: [&str; 5] = ["id", "node", "node_id", "nodeid", "name"];
+/// The end of messages about files without labels.
+pub(super) const LABELS_EXPECTED: &str = "expected a node and a label per line";
 const LABEL: [&str; 7] = ["label", "labels", "class", "classes", "community", "group", "category"];
 
 /// Returns the pairs of node and label in a file, in order. `is_node` decides between several readings of an id.
@@ -39,7 +41,7 @@ pub fn read_labels_from(
     is_node: impl Fn(&str) -> bool,
 ) -> Result<Vec<(String, String)>> {
     let lines = Lines::new(Text::open(files, path, &BytesRead::default())?)?;
-    let empty = Error::parse(super::text::place(path), "no labels: expected a node and a label per line");
+    let empty = Error::parse(super::text::place(path), format!("no labels: {LABELS_EXPECTED}"));
     let Some(mut rows) = Rows::new(lines, path, None)? else { return Err(empty) };
     let mut pairs = Vec::new();
     let mut first = true;
@@ -103,7 +105,7 @@ fn split_tabs<'a>(line: &'a str, is_node: impl Fn(&str) -> bool) -> Vec<Cow<'a, 
 
 /// Returns the content of the quoted field that a line begins with, and the line after the next tab. `None` if the first
 /// field is not quoted, or other text follows the closing quote.
-fn unquote(line: &str) -> Option<(String, Option<&str>)> {
+pub(super) fn unquote(line: &str) -> Option<(String, Option<&str>)> {
     let mut text = String::new();
     let mut rest = line.strip_prefix('"')?;
     loop {

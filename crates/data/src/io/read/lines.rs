@@ -109,6 +109,11 @@ impl Lines {
         (self.number, self.extent) = (mark.number, 0);
     }
 
+    /// Keeps an error that was met ahead of the mark until the lines before it have been read again.
+    pub(super) fn postpone(&mut self, error: Error) {
+        self.failure.get_or_insert(error);
+    }
+
     pub(super) fn clear_mark(&mut self) {
         self.mark = None;
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 use super::columns::Format;
 use super::plan::{Job, Plan};
 use super::table::stem;
-use super::{Delimiter, Directed, Header, ReadOptions};
+use super::{Decimal, Delimiter, Directed, Header, OnError, ReadOptions};
 use crate::io::Files;
 use crate::network::Duplicates;
 use manyview_base::error::{Error, Result};
@@ -35,6 +35,8 @@ struct ViewEntry {
     unweighted: Option<bool>,
     duplicates: Option<Duplicates>,
     delimiter: Option<Delimiter>,
+    decimal: Option<Decimal>,
+    on_error: Option<OnError>,
     #[serde(default, deserialize_with = "header")]
     header: Option<Header>,
     #[serde(default, deserialize_with = "column")]
@@ -56,6 +58,8 @@ struct TableEntry {
     unweighted: Option<bool>,
     duplicates: Option<Duplicates>,
     delimiter: Option<Delimiter>,
+    decimal: Option<Decimal>,
+    on_error: Option<OnError>,
     #[serde(default, deserialize_with = "header")]
     header: Option<Header>,
     #[serde(default, deserialize_with = "column")]
@@ -119,6 +123,8 @@ impl ViewEntry {
             duplicates: self.duplicates.unwrap_or(options.duplicates),
             format: Format {
                 delimiter: self.delimiter.or(options.delimiter),
+                decimal: self.decimal.unwrap_or(options.decimal),
+                on_error: self.on_error.unwrap_or(options.on_error),
                 header: self.header.unwrap_or(options.header),
                 source: self.source.or_else(|| options.source.clone()),
                 target: self.target.or_else(|| options.target.clone()),
@@ -126,6 +132,7 @@ impl ViewEntry {
                 weight: weight(self.unweighted, self.weight, options),
                 relation: None,
                 lone: false,
+                named: false,
             },
         }
     }
@@ -144,6 +151,8 @@ impl TableEntry {
             duplicates: self.duplicates.unwrap_or(options.duplicates),
             format: Format {
                 delimiter: self.delimiter.or(options.delimiter),
+                decimal: self.decimal.unwrap_or(options.decimal),
+                on_error: self.on_error.unwrap_or(options.on_error),
                 header: self.header.unwrap_or(options.header),
                 source: self.source.or_else(|| options.source.clone()),
                 target: self.target.or_else(|| options.target.clone()),
@@ -151,6 +160,7 @@ impl TableEntry {
                 weight: weight(self.unweighted, self.weight, options),
                 relation: self.relation,
                 lone: false,
+                named: false,
             },
         }
     }

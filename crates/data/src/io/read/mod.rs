@@ -11,29 +11,37 @@ mod block;
 mod budget;
 mod columns;
 mod edge_list;
+mod fields;
+mod foreign;
+mod frame;
+mod label_table;
 mod labels;
 mod lines;
 mod manifest;
+mod names;
 mod nodes;
 mod open;
 mod plan;
 mod table;
 mod text;
+mod view_source;
+mod weight;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use serde::Serialize;
 
 use crate::network::{Duplicates, Network};
-use manyview_base::error::Error;
-use manyview_base::message::Message;
+use manyview_base::message::{Message, Warning};
 use manyview_base::named;
 
+pub use frame::{TableColumns, table_columns};
+pub use label_table::{LabelColumns, LabelSet, read_label_sets, read_label_sets_from};
 pub use labels::{read_labels, read_labels_from};
 pub use nodes::read_node_file_from;
 pub use open::{read_network, read_network_from};
+pub use view_source::ViewSource;
 
 /// The source of a network. The path `-` is standard input.
 #[derive(Clone, Debug)]
@@ -46,31 +54,6 @@ pub enum Source {
     /// A folder, a `network.toml`, or files, whose names without extension are the names of the views. A single file
     /// is read as [`Source::Table`] if [`ReadOptions::relation`] is set.
     Paths(Vec<PathBuf>),
-}
-
-/// A file and the name of its view.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ViewSource {
-    /// The name of the view.
-    pub name: String,
-    /// The path of the file; `-` is standard input.
-    pub path: PathBuf,
-}
-
-impl FromStr for ViewSource {
-    type Err = Error;
-
-    /// Parses `NAME=PATH`.
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text.split_once('=') {
-            Some((name, path)) if !name.trim().is_empty() && !path.is_empty() => {
-                Ok(ViewSource { name: name.trim().to_owned(), path: path.into() })
-            }
-            _ => Err(Error::config(format!(
-                "view {text:?} is not of the form NAME=PATH, such as calls=calls.tsv"
-            ))),
-        }
-    }
 }
 
 /// How to read tables. Settings in a `network.toml` take precedence over these options.
@@ -90,6 +73,10 @@ pub struct ReadOptions {
     pub header: Header,
     /// Whether to ignore weights, so that every line counts 1.
     pub unweighted: bool,
+    /// The decimal separator of weights.
+    pub decimal: Decimal,
+    /// What to do with lines that cannot be read.
+    pub on_error: OnError,
     /// The directed views.
     pub directed: Directed,
     /// How to merge several edges between the same two nodes of a view.
@@ -127,6 +114,22 @@ named! {
         Auto = "auto", "inferred from the first two lines";
         Yes = "yes", "it is a header";
         No = "no", "it is an edge";
+    }
+}
+
+named! {
+    /// The decimal separator of weights.
+    pub enum Decimal {
+        Point = "point", "0.5";
+        Comma = "comma", "0,5; points separate thousands";
+    }
+}
+
+named! {
+    /// What to do with lines that cannot be read.
+    pub enum OnError {
+        Stop = "stop", "an error with the line";
+        Skip = "skip", "leave them out and count them";
     }
 }
 
@@ -191,6 +194,10 @@ pub struct ReadNetwork {
     pub network: Network,
     /// Sentences without full stop: how each file was interpreted, and what was dropped or merged.
     pub notes: Vec<Message>,
+    /// What makes it likely that something else was meant.
+    pub warnings: Vec<Warning>,
+    /// The number of lines that were left out because they could not be read; see [`ReadOptions::on_error`].
+    pub skipped: u64,
 }
 
 /// The observer of reading. `Break` stops it with [`Error::Interrupted`].

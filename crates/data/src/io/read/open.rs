@@ -5,15 +5,16 @@ use std::path::Path;
 
 use super::block::Pace;
 use super::budget::Budget;
-use super::edge_list::{Progress, Views, read_edge_list};
+use super::edge_list::{FileRead, FirstRow, Progress, Views, read_edge_list};
 use super::nodes::read_nodes;
 use super::plan::{Job, Plan, check_directed};
 use super::text::{BytesRead, is_stdin, place};
 use super::{ReadNetwork, ReadObserver, ReadOptions, Source};
+use crate::doubts::doubts;
 use crate::io::{Disk, FileKind, Files};
 use crate::network::{Duplicates, Interner, Network, NetworkBuilder, View};
 use manyview_base::error::Result;
-use manyview_base::message::{Message, option_value};
+use manyview_base::message::{Message, Warning, WarningKind, option_value};
 use manyview_base::parallel::Pool;
 
 /// Reads a network and reports the progress to the observer every few megabytes.
@@ -89,8 +90,11 @@ fn read_at(
         budget,
     };
     let nodes = plan.nodes.as_deref().map(place);
+    let mut read = Vec::new();
     for job in &plan.jobs {
-        notes.push(read_job(job, nodes.as_deref(), &mut builder, &mut progress)?);
+        let file = read_job(job, nodes.as_deref(), &mut builder, &mut progress)?;
+        notes.push(file.note.clone());
+        read.push(file);
     }
     progress.budget.check_matrices(&builder)?;
     let network = builder.build_on(pool)?;
@@ -101,7 +105,48 @@ fn read_at(
     for view in network.views() {
         notes.extend(count_notes(view, duplicates(view)));
     }
-    Ok(ReadNetwork { network, notes })
+    let mut warnings: Vec<Warning> = read.iter().flat_map(|file| file_warnings(file, &network)).collect();
+    warnings.extend(doubts(&network));
+    let skipped = read.iter().map(|file| file.skipped.lines).sum();
+    Ok(ReadNetwork { network, notes, warnings, skipped })
+}
+
+/// Warns of skipped lines, and of a header that may have been read as an edge.
+fn file_warnings(file: &FileRead, network: &Network) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |message: Message| warnings.push(Warning::new(WarningKind::Data, message));
+    if let Some(first) = &file.skipped.first {
+        let (lines, all) = (file.skipped.lines, file.skipped.lines + file.rows);
+        warn(first.clone().prefixed(&format!(
+            "{lines} of {all} lines were skipped because they cannot be read; the first: "
+        )));
+    }
+    if let Some(FirstRow { place, ends }) = &file.first
+        && is_alone(*ends, network)
+    {
+        let [source, target] = ends.map(|node| network.nodes().id(node as usize));
+        let told = format!(
+            "{place}: the first line is read as an edge, but {source:?} and {target:?} occur nowhere else; if it is a header, use {}",
+            option_value("header", "yes")
+        );
+        warn(told.into());
+    }
+    warnings
+}
+
+/// Returns whether two nodes have no edges but the one between them, in one view.
+fn is_alone([source, target]: [u32; 2], network: &Network) -> bool {
+    let ends = |node: u32| {
+        let in_view = |view: &View| {
+            let own = view.adjacency.row(node as usize).0.len();
+            if !view.directed {
+                return own;
+            }
+            own + view.adjacency.indices().iter().filter(|&&col| col == node).count()
+        };
+        network.views().iter().map(in_view).sum::<usize>()
+    };
+    source != target && ends(source) == 1 && ends(target) == 1
 }
 
 impl Network {
@@ -123,7 +168,7 @@ fn read_job(
     nodes: Option<&str>,
     builder: &mut NetworkBuilder,
     progress: &mut Progress<'_>,
-) -> Result<Message> {
+) -> Result<FileRead> {
     let first = builder.view_names().count();
     let mut views = match &job.name {
         Some(name) => Views::One(builder.add_view(name, job.directed.holds(name), job.duplicates)?),
@@ -134,12 +179,12 @@ fn read_job(
             duplicates: job.duplicates,
         },
     };
-    let note = read_edge_list(&job.path, &job.format, &mut views, nodes, builder, progress)?;
+    let read = read_edge_list(&job.path, &job.format, &mut views, nodes, builder, progress)?;
     if job.name.is_none() {
         let names: Vec<&str> = builder.view_names().skip(first).collect();
         check_directed(&job.directed, &names)?;
     }
-    Ok(note)
+    Ok(read)
 }
 
 /// Returns the size of all files in bytes; unknown for standard input and pipes. A missing file is reported when it
@@ -185,7 +230,7 @@ mod tests {
     use manyview_base::random::{Key, unit_f64};
 
     use super::*;
-    use crate::io::{Directed, Memory};
+    use crate::io::{Directed, Memory, OnError};
 
     /// Blocks from the first row on, of a few lines each.
     const SMALL: [Pace; 3] = [
@@ -206,9 +251,10 @@ mod tests {
             ControlFlow::Continue(())
         };
         match read_at(pace, &files, &source, options, &Pool::new(Some(threads)).unwrap(), observer) {
-            Ok(ReadNetwork { network, notes }) => {
+            Ok(ReadNetwork { network, notes, warnings, skipped }) => {
                 let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-                format!("{network:?} {notes:?} {edges}")
+                let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+                format!("{network:?} {notes:?} {warnings:?} {skipped} {edges}")
             }
             Err(error) => error.to_string(),
         }
@@ -299,6 +345,37 @@ mod tests {
         let fixed = ReadOptions { nodes: Some("nodes.txt".into()), ..options };
         let text = format!("{}a\tx\n{}", "a\tb\n".repeat(30), "a\ty\n".repeat(9));
         assert!(assert_same("x.tsv", text, &fixed).contains("x.tsv:31: node \"x\" is not in nodes.txt"));
+    }
+
+    #[test]
+    fn the_same_lines_are_skipped_in_blocks_and_rows() {
+        let skip = ReadOptions { on_error: OnError::Skip, ..ReadOptions::default() };
+        let bad = ["x\ty\tmuch", "x\ty", "x\t\t1", "\tgone\t1", "lost\tcaf\u{e9}\t-1", "x\ty\t"];
+        for every in [2, 7, 41] {
+            let line = |row: usize| match row % every {
+                1 => bad[row / every % bad.len()].to_owned(),
+                _ => format!("a{}\tb{}\t{}", row % 50, row % 7, row % 3 + 1),
+            };
+            let text: Vec<String> = (0..300).map(line).collect();
+            let found = assert_same("x.tsv", text.join("\n"), &skip);
+            let skipped = (0..300).filter(|row| row % every == 1).count();
+            assert!(found.contains(&format!("skipped {skipped} lines that cannot be read")), "{found}");
+            assert!(found.contains("x.tsv:2: weight \\\"much\\\" is not a number"), "{found}");
+            for id in ["gone", "lost"] {
+                assert!(!found.contains(id), "a node of a skipped line: {found}");
+            }
+        }
+        let relation = ReadOptions { relation: Some("4".into()), ..skip.clone() };
+        let text = "a\tb\t1\tx\nb\tc\t1\t\na\tc\tmuch\tnew\n".repeat(20);
+        let found = assert_same("x.tsv", text, &relation);
+        assert!(found.contains("skipped 40 lines") && !found.contains("new"), "{found}");
+        let fixed = ReadOptions { nodes: Some("nodes.txt".into()), ..skip.clone() };
+        assert!(assert_same("x.tsv", "a\tb\na\tx\n".repeat(30), &fixed).contains("skipped 30 lines"));
+        let none = assert_same("x.tsv", "source\ttarget\tweight\na\tb\tx\n", &skip);
+        assert!(
+            none.starts_with("x.tsv: no edges: none of 1 lines can be read; the first: x.tsv:2: weight"),
+            "{none}"
+        );
     }
 
     #[test]

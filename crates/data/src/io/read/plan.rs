@@ -8,7 +8,8 @@ use super::columns::Format;
 use super::manifest::read_manifest;
 use super::table::{extension, stem};
 use super::text::{is_stdin, place};
-use super::{Directed, ReadOptions, Source};
+use super::view_source::{PathColumns, split_columns};
+use super::{Directed, ReadOptions, Source, ViewSource};
 use crate::io::Files;
 use crate::network::Duplicates;
 use manyview_base::error::{Error, Result};
@@ -37,8 +38,9 @@ impl Plan {
     pub(super) fn new(files: &dyn Files, source: &Source, options: &ReadOptions) -> Result<Plan> {
         let plan = match source {
             Source::Views(views) => {
-                let jobs = views.iter().map(|view| Job::view(view.name.clone(), &view.path, options));
-                Plan::of(without_relation(options, jobs.collect())?, options)
+                let job = |view: &ViewSource| Job::file(files, Some(&view.name), &view.path, options);
+                let jobs = views.iter().map(job).collect::<Result<_>>()?;
+                Plan::of(without_relation(options, jobs)?, options)
             }
             Source::Table(path) => Plan::of(vec![Job::table(path, options)?], options),
             Source::Paths(paths) => Plan::of_paths(files, paths, options)?,
@@ -60,7 +62,7 @@ impl Plan {
             [path] if is_manifest(path) => read_manifest(files, path, options),
             [path] if options.relation.is_some() => Ok(Plan::of(vec![Job::table(path, options)?], options)),
             [path] => {
-                let mut job = Job::view(view_name(path), path, options);
+                let mut job = Job::file(files, None, path, options)?;
                 job.format.lone = true;
                 Ok(Plan::of(vec![job], options))
             }
@@ -72,7 +74,8 @@ impl Plan {
                         alone.display()
                     )));
                 }
-                let jobs = paths.iter().map(|path| Job::view(view_name(path), path, options)).collect();
+                let job = |path: &PathBuf| Job::file(files, None, path, options);
+                let jobs = paths.iter().map(job).collect::<Result<_>>()?;
                 Ok(Plan::of(without_relation(options, jobs)?, options))
             }
         }
@@ -155,6 +158,20 @@ pub(super) fn check_directed(directed: &Directed, views: &[&str]) -> Result<()> 
 }
 
 impl Job {
+    /// A file of one view, whose path may be followed by its columns. Without a name, the view is called as the file.
+    fn file(files: &dyn Files, name: Option<&str>, path: &Path, options: &ReadOptions) -> Result<Job> {
+        let (path, columns) = split_columns(files, path)?;
+        let mut job = Job::view(name.map_or_else(|| view_name(&path), str::to_owned), &path, options);
+        if let Some(PathColumns { source, target, weight }) = columns {
+            let format = &mut job.format;
+            (format.source, format.target) = (Some(source), Some(target));
+            // A weight that is chosen here comes before what holds for all files.
+            format.unweighted &= weight.is_none();
+            format.weight = weight.or(format.weight.take());
+        }
+        Ok(job)
+    }
+
     fn view(name: String, path: &Path, options: &ReadOptions) -> Job {
         Job {
             name: Some(name),
@@ -167,7 +184,10 @@ impl Job {
                 weight: options.weight.clone(),
                 relation: None,
                 unweighted: options.unweighted,
+                decimal: options.decimal,
+                on_error: options.on_error,
                 lone: false,
+                named: false,
             },
             directed: options.directed.clone(),
             duplicates: options.duplicates,

@@ -51,6 +51,22 @@ impl Rows {
         self.lines.rewind();
     }
 
+    /// Returns the next rows, up to a number of them. An error is met again when the rows are read after [`Rows::restart`].
+    pub(super) fn look_ahead(&mut self, most: usize) -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        while rows.len() < most {
+            match self.advance() {
+                Ok(true) => rows.push(self.texts()),
+                Ok(false) => break,
+                Err(error) => {
+                    self.lines.postpone(error);
+                    break;
+                }
+            }
+        }
+        rows
+    }
+
     /// Disables [`Rows::restart`] and ignores all fields beyond a number.
     pub(super) fn settle(&mut self, limit: usize) {
         self.lines.clear_mark();

@@ -7,22 +7,27 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
+use super::foreign::{HEAD, foreign};
 use crate::io::Files;
 use manyview_base::error::{Error, Result};
 
 /// The size of the buffer for compressed data.
 const BUFFER: usize = 1 << 18;
 
-/// The number of bytes needed to recognize the kinds of files below.
-const MAGIC: usize = 10;
-
 /// The decompressed bytes of a file.
 pub(super) struct Text {
     reader: Box<dyn Read>,
     /// The name of the compression, for messages.
     packing: Option<&'static str>,
+    /// Whether the first bytes have been looked at.
+    known: bool,
+    /// An error that was met after the first bytes.
+    due: Option<Error>,
     place: String,
 }
+
+/// The name of standard input in messages.
+pub(super) const STDIN: &str = "standard input";
 
 /// The number of bytes read from all files, before decompression.
 pub(super) type BytesRead = Rc<Cell<u64>>;
@@ -33,7 +38,7 @@ pub(super) fn is_stdin(path: &Path) -> bool {
 
 /// Returns the name of a file for messages.
 pub(super) fn place(path: &Path) -> String {
-    if is_stdin(path) { "standard input".into() } else { path.display().to_string() }
+    if is_stdin(path) { STDIN.into() } else { path.display().to_string() }
 }
 
 impl Text {
@@ -51,10 +56,10 @@ impl Text {
 
     fn unpack(raw: Box<dyn Read>, place: String, taken: &BytesRead) -> Result<Text> {
         let mut raw = Counted { raw, taken: Rc::clone(taken) };
-        let mut magic = Vec::with_capacity(MAGIC);
+        let mut magic = Vec::with_capacity(HEAD);
         let failed = |error| Error::io(Path::new(&place), error);
-        (&mut raw).take(MAGIC as u64).read_to_end(&mut magic).map_err(failed)?;
-        if let Some(advice) = foreign(&magic) {
+        (&mut raw).take(HEAD as u64).read_to_end(&mut magic).map_err(failed)?;
+        if let Some(advice) = foreign(&magic, &place) {
             return Err(Error::parse(place, advice));
         }
         let gzip = magic.starts_with(b"\x1f\x8b");
@@ -73,7 +78,7 @@ impl Text {
         } else {
             (Box::new(whole), None)
         };
-        Ok(Text { reader, packing, place })
+        Ok(Text { reader, packing, known: packing.is_none(), due: None, place })
     }
 
     pub(super) fn place(&self) -> &str {
@@ -81,6 +86,32 @@ impl Text {
     }
 
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        if let Some(error) = self.due.take() {
+            return Err(error);
+        }
+        if std::mem::replace(&mut self.known, true) {
+            return self.read_some(buffer);
+        }
+        // What is recognized must not depend on the pieces in which a decoder returns its data.
+        let mut filled = 0;
+        while filled < HEAD.min(buffer.len()) {
+            match self.read_some(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(bytes) => filled += bytes,
+                Err(error) if filled == 0 => return Err(error),
+                Err(error) => {
+                    self.due = Some(error);
+                    break;
+                }
+            }
+        }
+        match foreign(&buffer[..filled], &self.place) {
+            Some(advice) => Err(Error::parse(&self.place, advice)),
+            None => Ok(filled),
+        }
+    }
+
+    fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
         loop {
             match self.reader.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -102,22 +133,6 @@ impl Text {
             _ => Error::io(Path::new(&self.place), error),
         }
     }
-}
-
-/// Returns advice for files that are not text and have no supported compression.
-fn foreign(magic: &[u8]) -> Option<&'static str> {
-    // Long enough not to be the beginning of a text, since PAR1 is a gene.
-    let kinds: [(&[u8], &str); 6] = [
-        (b"PK\x03\x04", "is a zip archive or a workbook; extract it, or export the sheet as CSV"),
-        (b"BZh", "is compressed with bzip2; decompress it, or compress it with gzip or zstd"),
-        (b"\xfd7zXZ\0", "is compressed with xz; decompress it, or compress it with gzip or zstd"),
-        (b"PAR1\x15", "is a parquet file; export it as CSV"),
-        (b"\xff\xfe", "is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8"),
-        (b"\xfe\xff", "is UTF-16; convert it, for example with iconv -f utf-16 -t utf-8"),
-    ];
-    let (found, advice) = kinds.into_iter().find(|(kind, _)| magic.starts_with(kind))?;
-    let other_text = found == b"BZh" && !magic[3..].ends_with(b"1AY&SY");
-    (!other_text).then_some(advice)
 }
 
 struct Counted {
