@@ -16,6 +16,7 @@ pub(crate) mod proximity;
 pub(crate) mod report;
 pub(crate) mod tune;
 pub(crate) mod views;
+mod worth;
 
 use std::path::Path;
 use std::time::Instant;

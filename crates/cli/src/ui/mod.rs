@@ -6,6 +6,7 @@ mod print;
 mod progress;
 mod scores;
 mod table;
+mod worth;
 
 pub(crate) use aligned::aligned;
 pub(crate) use numbers::{about, bytes, plural, seconds, thousands};
@@ -13,3 +14,4 @@ pub(crate) use print::{print, tell};
 pub(crate) use progress::Reporter;
 pub(crate) use scores::{classification_table, clustering_table, links_table};
 pub(crate) use table::{part_table, stage_table};
+pub(crate) use worth::worth_table;
