@@ -35,6 +35,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let job = Job {
         began,
         read_seconds,
+        inputs: Vec::new(),
         directed: None,
         duplicates: None,
         network: &network,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow, bail};
 use manyview::checkpoint::Checkpoints;
 use manyview::comm::{self, Comm};
-use manyview::io::{Directed, Format};
+use manyview::io::{Checksums, Directed, Disk, Files, Format, InputFile};
 use manyview::memory::peak_resident_bytes;
 use manyview::message::switch;
 use manyview::network::Duplicates;
@@ -16,7 +16,7 @@ use manyview::result::{EMBEDDING, RankRecord, ResultFolder, RunMemory, RunRecord
 use manyview::{Error, Fit, FitOptions, Labels, Model, Network, Progress};
 
 use super::checkpoint::CheckpointFolder;
-use super::{command_line, fit, plan, read_within, tell_unknown};
+use super::{command_line, fit, plan, read_from, tell_unknown};
 use crate::args::EmbedArgs;
 use crate::backend::Ranks;
 use crate::interrupt;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let folder = match &args.output.output {
         Some(folder) if !args.plan => folder,
         _ if ranks.rank() > 0 => return Ok(()),
-        _ => return plan::run(&read_views(args, &model, &mut reporter)?.0, &model, args.max_memory),
+        _ => return plan::run(&read_views(&Disk, args, &model, &mut reporter)?.0, &model, args.max_memory),
     };
     let existing = if args.output.force {
         Existing::Replaced
@@ -43,19 +43,23 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     };
     let output = create(folder, &args.format, existing, ranks)?;
     let kept = CheckpointFolder::look(folder, &args.checkpoint, &model, args.output.force, ranks.rank())?;
-    let (network, read_seconds) = read_views(args, &model, &mut reporter)?;
+    let files = Checksums::of(&Disk);
+    let (network, read_seconds) = read_views(&files, args, &model, &mut reporter)?;
     for format in &args.format {
         format.check(network.nodes())?;
     }
     let labels = args.labels.as_ref().map(|file| Labels::open(file, network.nodes())).transpose()?;
     if let (Some(labels), Some(file)) = (&labels, &args.labels) {
         tell_unknown(labels, file, "network", &reporter);
+        // For its checksum; a label file is small.
+        files.read(file).map_err(|error| Error::io(file, error))?;
     }
     let (model, memory) = plan::fitted(&network, &model, args.max_memory, ranks, &reporter)?;
     let checkpoints = kept.open(&model, &network, &reporter)?;
     let job = Job {
         began,
         read_seconds,
+        inputs: files.inputs(),
         directed: directed(args, &network),
         duplicates: args.network.duplicates.filter(|&duplicates| duplicates != Duplicates::default()),
         network: &network,
@@ -90,10 +94,15 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
 }
 
 /// Reads the network: all views, or the one that `--view-only` names.
-fn read_views(args: &EmbedArgs, model: &Model, reporter: &mut Reporter) -> Result<(Network, f64)> {
+fn read_views(
+    files: &dyn Files,
+    args: &EmbedArgs,
+    model: &Model,
+    reporter: &mut Reporter,
+) -> Result<(Network, f64)> {
     // A plan reports that a run would exceed the limit, without an error.
     let limit = args.max_memory.filter(|_| !args.plan);
-    let (network, seconds) = read_within(limit, &args.network, model.threads, reporter)?;
+    let (network, seconds) = read_from(files, limit, &args.network, model.threads, reporter)?;
     let Some(name) = &args.view_only else { return Ok((network, seconds)) };
     let view = network.view_index(name)?;
     Ok((network.only(view), seconds))
@@ -115,6 +124,7 @@ fn directed(args: &EmbedArgs, network: &Network) -> Option<Directed> {
 pub(super) struct Job<'a> {
     pub(super) began: Instant,
     pub(super) read_seconds: f64,
+    pub(super) inputs: Vec<InputFile>,
     pub(super) directed: Option<Directed>,
     pub(super) duplicates: Option<Duplicates>,
     pub(super) network: &'a Network,
@@ -203,6 +213,7 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     record.seconds.total = job.began.elapsed().as_secs_f64();
     (record.rank_records, record.memory) = (&rank_records, memory);
     (record.directed, record.duplicates) = (job.directed, job.duplicates);
+    record.inputs = &job.inputs;
     output.write_record(&record)?;
     if interrupt::go_on().is_break() {
         return Err(Error::Interrupted.into());

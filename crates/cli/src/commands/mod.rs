@@ -24,7 +24,7 @@ use std::time::Instant;
 use anyhow::Result;
 use manyview::Network;
 use manyview::evaluate::Labels;
-use manyview::io::{ReadOptions, read_network};
+use manyview::io::{Disk, Files, ReadOptions, read_network_from};
 use manyview::message::Notation;
 use manyview::parallel::Pool;
 
@@ -48,10 +48,21 @@ pub(crate) fn read_within(
     threads: Option<usize>,
     reporter: &mut Reporter,
 ) -> Result<(Network, f64)> {
+    read_from(&Disk, max_memory, args, threads, reporter)
+}
+
+/// The same, from files that may be watched.
+fn read_from(
+    files: &dyn Files,
+    max_memory: Option<u64>,
+    args: &NetworkArgs,
+    threads: Option<usize>,
+    reporter: &mut Reporter,
+) -> Result<(Network, f64)> {
     let began = Instant::now();
     let pool = Pool::new(threads)?;
     let options = ReadOptions { max_memory, ..args.options() };
-    let read = read_network(&args.source()?, &options, &pool, &mut |now| {
+    let read = read_network_from(files, &args.source()?, &options, &pool, &mut |now| {
         reporter.reading(now);
         interrupt::go_on()
     });

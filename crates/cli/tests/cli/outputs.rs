@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::support::{Place, Run, SMALL, npy};
+use super::support::{CALLS, MAILS, Place, Run, SMALL, npy};
 
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
@@ -36,8 +36,8 @@ fn run_json_keeps_the_contract() {
         "embed calls.tsv mails.tsv --seed 7 --threads 2 --consensus shared -o result {SMALL}"
     ));
     let run = place.json("result/run.json");
-    let expected = "command config memory method network peak_memory_bytes rank_records ranks seconds settings stages \
-                    threads vector_scale version warnings wide_vectors";
+    let expected = "command config date inputs memory method network peak_memory_bytes platform rank_records ranks \
+                    seconds settings stages threads vector_scale version warnings wide_vectors";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
     let command = run["command"].as_str().unwrap();
@@ -79,6 +79,41 @@ fn run_json_keeps_the_contract() {
         );
         assert!(view["entries"].as_u64().unwrap() > 0 && view["squared_norm"].as_f64().unwrap() > 0.0);
     }
+}
+
+/// A result can be traced to its files, its machine and its date.
+#[test]
+fn run_json_names_the_files_that_were_read() {
+    let place = Place::with_views();
+    place.write("nodes.txt", "ann\nbob\ncat\ndan\neve\nfay\n");
+    let run = place
+        .feed(&format!("embed --view x=- --view y=calls.tsv --nodes nodes.txt -q -o result {SMALL}"), MAILS);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let run = place.json("result/run.json");
+    let inputs: Vec<(&str, u64)> = run["inputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| (file["path"].as_str().unwrap(), file["bytes"].as_u64().unwrap()))
+        .collect();
+    let expected = [("nodes.txt", 24), ("-", MAILS.len() as u64), ("calls.tsv", CALLS.len() as u64)];
+    assert_eq!(inputs, expected);
+    // As xxh128sum prints it.
+    assert_eq!(run["inputs"][2]["xxh128"], "206604d462cd3226520608eba5ba05c5");
+    let date = run["date"].as_str().unwrap();
+    assert!(date.len() == 20 && date.starts_with("20") && date.ends_with('Z'), "{date}");
+    let platform = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    assert_eq!(run["platform"], platform.as_str());
+    // The record differs between runs; the vectors do not.
+    place.done(&format!("embed --view y=calls.tsv --nodes nodes.txt -q -o again {SMALL}"));
+    place.done(&format!("embed --view y=calls.tsv --nodes nodes.txt -q -o once-more {SMALL}"));
+    assert!(place.read("again/embedding.npy") == place.read("once-more/embedding.npy"));
+    // Labels that a method learns from are inputs, too.
+    place.write("labels.tsv", "ann\tx\nbob\tx\ncat\tx\ndan\ty\neve\ty\nfay\ty\n");
+    place
+        .done("embed calls.tsv mails.tsv --method mve --attention yes --labels labels.tsv --dim 4 -q -o mve");
+    let run = place.json("mve/run.json");
+    assert_eq!(run["inputs"][2]["path"], "labels.tsv");
 }
 
 #[test]
