@@ -226,9 +226,15 @@ pub(crate) struct EmbedOutputArgs {
     /// Overwrite an existing result
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print errors only (with --plan: the plan and errors)
+    /// Print errors only (with --plan or --json: these and errors)
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Print what each stage found as well
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// Print one line of JSON for scripts instead of the summary
+    #[arg(long, conflicts_with = "plan")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

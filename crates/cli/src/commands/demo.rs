@@ -9,7 +9,7 @@ use manyview::result::ResultFolder;
 use manyview::worth::{WorthSettings, view_worth_of};
 use manyview::{Labels, Model, Network, digits};
 
-use super::embed::{Existing, Job, create, embed};
+use super::embed::{Ending, Existing, Job, create, embed};
 use super::{describe, plan, worth};
 use crate::args::DemoArgs;
 use crate::backend::Ranks;
@@ -45,6 +45,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
         output,
         checkpoints: None,
         keep_checkpoints: false,
+        ending: if args.quiet { Ending::Nothing } else { Ending::Summary { stages: false, next: false } },
         ranks,
     };
     embed(job, &mut reporter)?;
@@ -58,7 +59,7 @@ fn score(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Repor
     let pairs = digits::labels_tsv().lines().filter_map(|line| line.split_once('\t'));
     let labels = Labels::from_pairs(network.nodes().iter(), pairs)?;
     let settings = WorthSettings { repeats: REPEATS, leave_one_out: false, ..WorthSettings::default() };
-    let mut alone = Reporter::new(reporter.is_quiet()).without_stages();
+    let mut alone = Reporter::new(reporter.is_quiet()).brief();
     let found = view_worth_of(&finished.embedding, network, &labels, model, &settings, &mut |event| {
         worth::show(event, &mut alone)
     });

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &FiguresArgs) -> Result<()> {
     // Invalid settings are reported before a large file is read.
     settings.check()?;
     interrupt::watch_for_it()?;
-    let mut reporter = Reporter::new(args.quiet).without_stages();
+    let mut reporter = Reporter::new(args.quiet).brief();
     let (network, _) = read_within(args.max_memory, &args.network, settings.model.threads, &mut reporter)?;
     let labels = args.labels.as_ref().map(|file| Labels::open(file, network.nodes())).transpose()?;
     if let (Some(labels), Some(file)) = (&labels, &args.labels) {

@@ -27,7 +27,7 @@ fn alone(args: &ViewsArgs, file: &Path) -> Result<()> {
     let (model, settings) = (args.model()?, args.worth());
     model.check()?;
     interrupt::watch_for_it()?;
-    let mut reporter = Reporter::new(args.quiet).without_stages();
+    let mut reporter = Reporter::new(args.quiet).brief();
     let (network, _) = read(&args.network, model.threads, &mut reporter)?;
     let labels = Labels::open(file, network.nodes())?;
     tell_unlabeled(&labels, &reporter);

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     // Invalid settings are reported before a large file is read.
     settings.check()?;
     interrupt::watch_for_it()?;
-    let mut reporter = Reporter::new(args.quiet).without_stages();
+    let mut reporter = Reporter::new(args.quiet).brief();
     let (network, _) = read(&args.network, args.threads, &mut reporter)?;
     let labels = Labels::open(&args.labels, network.nodes())?;
     tell_unlabeled(&labels, &reporter);

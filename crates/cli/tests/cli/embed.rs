@@ -169,8 +169,12 @@ fn the_demo_gives_the_same_result_as_its_files() {
     let digits = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits");
     let run = place.done("demo -o demo");
     assert!(run.err.contains("Robert Duin"), "the credit is shown: {}", run.err);
-    assert!(run.out.contains("2,000 nodes x 256 columns in demo/embedding.npy"), "{}", run.out);
-    let table = run.out.split("\nview ").nth(1).unwrap_or_else(|| panic!("no table in\n{}", run.out));
+    assert!(
+        run.out.contains("mnmf wrote 2,000 nodes x 256 columns to demo/embedding.npy in "),
+        "{}",
+        run.out
+    );
+    let table = run.out.rsplit("\nview ").next().unwrap();
     let scores = table.lines().skip(1).take_while(|line| !line.starts_with('('));
     let scores: Vec<f64> = scores
         .map(|line| line.rsplit_once(" ±").unwrap().0.rsplit(' ').next().unwrap().parse().unwrap())

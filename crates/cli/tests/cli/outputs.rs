@@ -263,7 +263,7 @@ fn quiet_means_quiet() {
 }
 
 #[test]
-fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
+fn the_end_is_a_sentence_a_table_and_what_to_do_next() {
     let place = Place::with_views();
     let Run { out, err, .. } = place.done(&format!("embed calls.tsv mails.tsv -o result {SMALL}"));
     let lines: Vec<&str> = err.lines().collect();
@@ -276,18 +276,75 @@ fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
     );
     assert!(lines[2].starts_with("6 nodes, 2 views: calls (7 edges), mails (4 edges); read in "), "{err}");
     assert!(lines[3].starts_with("expecting about 50 proximity entries and "), "{err}");
-    assert_eq!(lines[4], "computing proximities");
+    assert_eq!(lines[4..], ["computing proximities"]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[1].starts_with("mnmf wrote 6 nodes x 16 columns to result/embedding.npy in "), "{out}");
+    let words: Vec<Vec<&str>> = lines[3..7].iter().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(words[0], ["view", "edges", "own", "columns", "explained"]);
+    assert_eq!((words[1][0], words[1][1], words[2][0], words[2][1]), ("calls", "7", "mails", "4"));
+    assert_eq!(words[3][..4], ["union", "of", "the", "views"]);
+    assert_eq!(
+        lines[7..],
+        [
+            "(8 columns are shared by all views; explained: share of squared proximity)",
+            "",
+            "next: manyview report result"
+        ]
+    );
+    assert!(lines.iter().all(|line| line.len() <= 80), "{out}");
+    // The next command works as it is printed, also for names with blanks.
+    let mut command = place.command(&format!("embed calls.tsv -q {SMALL}"));
+    assert_eq!(command.args(["-o", "two words"]).output().unwrap().status.code(), Some(0));
+    let mut command = place.command(&format!("embed calls.tsv --force {SMALL}"));
+    let out = String::from_utf8(command.args(["-o", "two words"]).output().unwrap().stdout).unwrap();
+    assert!(out.ends_with("next: manyview report 'two words'\n"), "{out}");
+}
+
+#[test]
+fn stages_are_told_with_verbose() {
+    let place = Place::with_views();
+    let Run { out, err, .. } = place.done(&format!("embed calls.tsv mails.tsv -v -o result {SMALL}"));
+    let lines: Vec<&str> = err.lines().collect();
     assert!(lines[5].starts_with("stage 1 (unique): ") && lines[5].contains("residual: calls "), "{err}");
     assert!(lines[6].starts_with("stage 2 (consensus): "), "{err}");
     assert!(!err.contains('\r') && !err.contains('\u{1b}'), "no control characters: {err:?}");
-    for words in [
-        "stage  kind         columns  iterations",
-        "consensus",
-        "6 nodes x 16 columns in result/embedding.npy",
-    ] {
+    for words in ["stage  kind         columns  iterations", "consensus"] {
         assert!(out.contains(words), "no {words:?} in\n{out}");
     }
     assert!(!out.contains('\u{1b}'));
+    place.fails(&format!("embed calls.tsv -v -q -o other {SMALL}"), 2, &["cannot be used with"]);
+}
+
+#[test]
+fn one_line_of_json_for_scripts() {
+    let place = Place::with_views();
+    place.write("zero.tsv", "ann\tbob\n");
+    for quiet in ["", "-q"] {
+        let line = format!("embed calls.tsv mails.tsv {quiet} --json --force -o result {SMALL}");
+        let Run { out, err, .. } = place.done(&line);
+        assert_eq!((out.lines().count(), err.is_empty()), (1, !quiet.is_empty()), "{out}{err}");
+        let found: Value = serde_json::from_str(&out).unwrap();
+        let expected = "columns folder joint method nodes peak_memory_bytes seconds shared_columns version views warnings";
+        assert_eq!(keys(&found).join(" "), expected);
+        assert_eq!((&found["folder"], &found["method"]), (&"result".into(), &"mnmf".into()));
+        assert_eq!(
+            (&found["nodes"], &found["columns"], &found["shared_columns"]),
+            (&6.into(), &16.into(), &8.into())
+        );
+        assert!(found["seconds"].as_f64().unwrap() > 0.0 && found["warnings"].as_array().unwrap().is_empty());
+        assert_eq!(keys(&found["views"][0]).join(" "), "columns edges explained view");
+        assert_eq!((&found["views"][1]["view"], &found["views"][1]["edges"]), (&"mails".into(), &4.into()));
+    }
+    let run = place.done(&format!("embed zero.tsv --json -q --solver hals -o zero {SMALL}"));
+    let found: Value = serde_json::from_str(&run.out).unwrap();
+    assert!(
+        found["warnings"][0].as_str().unwrap().starts_with("the views are fully explained before stage 2")
+    );
+    let run =
+        place.done(&format!("embed calls.tsv mails.tsv --method netmf-concat --dim 4 --json -q -o netmf"));
+    let found: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((&found["views"][0]["columns"], &found["views"][0]["explained"]), (&2.into(), &Value::Null));
+    place.fails("embed calls.tsv --plan --json", 2, &["cannot be used with"]);
 }
 
 /// The empty sum is -0 in Rust.
@@ -296,7 +353,7 @@ fn a_zero_residual_is_not_printed_as_minus_zero() {
     let place = Place::new();
     place.write("x.tsv", "a\tb\n");
     // Plain updates explain it to the last bit.
-    let Run { out, err, .. } = place.done(&format!("embed x.tsv -o result --solver hals {SMALL}"));
+    let Run { out, err, .. } = place.done(&format!("embed x.tsv -v -o result --solver hals {SMALL}"));
     assert!(out.contains(" 0.0%") && !out.contains("-0.0%"), "{out}");
     assert!(err.contains("residual: x 0.0%"), "{err}");
     assert!(err.contains("warning: the views are fully explained before stage 2 of 2"), "{err}");
