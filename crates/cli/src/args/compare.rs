@@ -24,7 +24,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", help_heading = "Scores")]
     pub(crate) labels: PathBuf,
     /// Output folder; a comparison in it is continued
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output", value_parser = super::output::folder())]
     pub(crate) output: PathBuf,
     /// Methods (comma-separated) [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods", value_parser = named::<Method>())]

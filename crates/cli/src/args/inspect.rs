@@ -116,9 +116,9 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) labels: Option<PathBuf>,
     /// Output file [default: DIR/report.html]
-    #[arg(short, long, value_name = "PATH")]
+    #[arg(short, long, value_name = "PATH", value_parser = super::output::file())]
     pub(crate) output: Option<PathBuf>,
-    /// Overwrite an existing page
+    /// Overwrite an existing file that is not a page of manyview
     #[arg(long)]
     pub(crate) force: bool,
     /// Print errors only

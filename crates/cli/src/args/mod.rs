@@ -7,6 +7,7 @@ mod figures;
 mod inspect;
 mod model;
 mod network;
+mod output;
 mod settings;
 mod size;
 mod tune;
@@ -189,7 +190,7 @@ pub(crate) struct GenerateArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Output folder; an existing result is overwritten
-    #[arg(short, long, value_name = "DIR", default_value = "manyview-demo")]
+    #[arg(short, long, value_name = "DIR", default_value = "manyview-demo", value_parser = output::folder())]
     pub(crate) output: PathBuf,
     /// Print errors only
     #[arg(short, long)]
@@ -221,7 +222,7 @@ pub(crate) struct MethodsArgs {
 #[command(next_help_heading = "Output")]
 pub(crate) struct EmbedOutputArgs {
     /// Output folder, created if it does not exist; not needed with --plan
-    #[arg(short, long, value_name = "DIR", required_unless_present = "plan")]
+    #[arg(short, long, value_name = "DIR", required_unless_present = "plan", value_parser = output::folder())]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite an existing result
     #[arg(long)]
@@ -241,7 +242,7 @@ pub(crate) struct EmbedOutputArgs {
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Output folder, created if it does not exist
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = output::folder())]
     pub(crate) output: PathBuf,
     /// Overwrite an existing result
     #[arg(long)]

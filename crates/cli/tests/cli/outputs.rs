@@ -117,6 +117,30 @@ fn run_json_names_the_files_that_were_read() {
 }
 
 #[test]
+fn results_are_not_written_to_standard_output() {
+    let place = Place::with_views();
+    place.write("labels.tsv", "ann\tx\nbob\ty\n");
+    let folder = ["-o", "cannot be written to standard output; give a folder"];
+    for line in [
+        "embed calls.tsv -o -",
+        "proximity calls.tsv -o -",
+        "generate -o -",
+        "demo -o -",
+        "compare calls.tsv --labels labels.tsv -o -",
+        "tune calls.tsv -o -",
+        "figures calls.tsv --labels labels.tsv -o -",
+    ] {
+        place.fails(line, 2, &folder);
+    }
+    let file = "cannot be written to standard output; give the name of a file";
+    place.fails("report result -o -", 2, &["-o", file]);
+    place.fails("evaluate classify result --labels labels.tsv --predictions -", 2, &["--predictions", file]);
+    // A folder that is really called so.
+    place.done(&format!("embed calls.tsv -q -o ./- {SMALL}"));
+    assert_eq!(place.names("-").len(), 3);
+}
+
+#[test]
 fn stages_in_run_json_cover_all_columns() {
     let place = Place::with_views();
     for consensus in ["shared", "pooled"] {
