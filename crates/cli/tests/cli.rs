@@ -29,6 +29,8 @@ mod interrupt;
 mod machine;
 #[path = "cli/methods.rs"]
 mod methods;
+#[path = "cli/neighbors_and_clusters.rs"]
+mod neighbors_and_clusters;
 #[path = "cli/outputs.rs"]
 mod outputs;
 #[path = "cli/plan.rs"]

@@ -161,14 +161,26 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  manyview neighbors result ann")]
+#[command(after_help = "\
+Examples:
+  manyview neighbors result ann
+  manyview neighbors result --nodes ids.txt -o neighbors.tsv
+  manyview neighbors result --all --count 20 -o neighbors.tsv
+
+Of one node, prints a cosine and an id per line; of several, a table with the columns node, neighbor and similarity.")]
 pub(crate) struct NeighborsArgs {
     /// Result folder written by manyview embed
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     /// Node
-    #[arg(value_name = "NODE")]
-    pub(crate) node: String,
+    #[arg(value_name = "NODE", required_unless_present_any = ["nodes", "all"])]
+    pub(crate) node: Option<String>,
+    /// File with one node id per line, instead of NODE
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["node", "all"])]
+    pub(crate) nodes: Option<PathBuf>,
+    /// Every node, instead of NODE
+    #[arg(long, conflicts_with = "node")]
+    pub(crate) all: bool,
     /// Number of neighbors to list
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = whole)]
     pub(crate) count: usize,
@@ -178,4 +190,52 @@ pub(crate) struct NeighborsArgs {
     /// Number of threads; does not affect the result [default: all cores]
     #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) threads: Option<usize>,
+    /// Output file of several nodes [default: standard output]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "node", value_parser = super::output::file())]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite an existing file
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Print the result and errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  manyview cluster result --k 10 -o clusters.tsv
+  manyview report result --labels clusters.tsv
+
+k-means, the best of several starts. Writes a label file: a node and its cluster per line, separated by a tab; clusters are \
+numbered from 0, the largest first. The same command gives the same bytes. To compare clusters with labels, use manyview \
+evaluate cluster.")]
+pub(crate) struct GroupArgs {
+    /// Folder with embedding.npy and nodes.txt, such as the output of manyview embed
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Number of clusters
+    #[arg(short, long, value_name = "N", value_parser = whole)]
+    pub(crate) k: usize,
+    /// Number of starts, of which the best is used
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole)]
+    pub(crate) restarts: usize,
+    /// Scale each vector to length 1
+    #[arg(long)]
+    pub(crate) l2norm: bool,
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Number of threads; does not affect the result [default: all cores]
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub(crate) threads: Option<usize>,
+    /// Output file [default: standard output]
+    #[arg(short, long, value_name = "FILE", value_parser = super::output::file())]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite an existing file
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Print the result and errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }

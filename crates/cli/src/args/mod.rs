@@ -21,7 +21,7 @@ use manyview::settings::{Kind, SettingValue};
 pub(crate) use compare::CompareArgs;
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
 pub(crate) use figures::FiguresArgs;
-pub(crate) use inspect::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
+pub(crate) use inspect::{ExplainArgs, GroupArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
 pub(crate) use tune::TuneArgs;
@@ -57,8 +57,10 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show which stages and views a vector, or the similarity of two nodes, comes from
     Explain(ExplainArgs),
-    /// List the nearest nodes of a node, by cosine
+    /// List the nearest nodes of one, several or all nodes, by cosine
     Neighbors(NeighborsArgs),
+    /// Group the nodes into clusters by their vectors, without labels
+    Cluster(GroupArgs),
     /// Score vectors by classification, clustering or link prediction
     Evaluate(Box<EvaluateArgs>),
     /// Compare methods on one network, scored on the same splits

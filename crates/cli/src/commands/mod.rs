@@ -1,6 +1,7 @@
 //! The commands, one file each, with a function `run(args)`.
 
 mod checkpoint;
+pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod embed;
@@ -11,6 +12,7 @@ pub(crate) mod fit;
 pub(crate) mod generate;
 pub(crate) mod methods;
 pub(crate) mod neighbors;
+mod output_file;
 mod plan;
 pub(crate) mod proximity;
 pub(crate) mod report;
