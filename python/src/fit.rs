@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use manyview::comm::Local;
+use manyview::io::InputFile;
 use manyview::memory::peak_resident_bytes;
 use manyview::message::{Notation, Warning, WarningKind};
 use manyview::overlap::overlaps;
@@ -40,7 +41,7 @@ pub(crate) fn fit<'py>(
     let model = model.model()?;
     model.check_labels(labels.is_some()).map_err(to_python)?;
     model.check_max_memory(max_memory).map_err(to_python)?;
-    let network = &network.network;
+    let PyNetwork { network, inputs, .. } = network;
     let mut watch = Watch::new(callback);
     let result = detached(py, || {
         let (model, mut memory) = fitted(&model, network, max_memory, &mut watch)?;
@@ -58,7 +59,7 @@ pub(crate) fn fit<'py>(
         Ok((fit, memory))
     });
     let (fit, memory) = watch.outcome(result)?;
-    let record = record(&fit, memory, command, began.elapsed().as_secs_f64())?;
+    let record = record(&fit, memory, command, inputs, began.elapsed().as_secs_f64())?;
     let (rows, dim) = (fit.embedding.rows(), fit.embedding.dim());
     let (values, _) = fit.embedding.into_vectors();
     Ok((values.into_pyarray(py).reshape([rows, dim])?, record, warnings(&fit.warnings)))
@@ -86,10 +87,11 @@ pub(crate) fn fitted(
     Ok((model, memory))
 }
 
-fn record(fit: &Fit, memory: RunMemory, command: &str, total: f64) -> PyResult<String> {
+fn record(fit: &Fit, memory: RunMemory, command: &str, inputs: &[InputFile], total: f64) -> PyResult<String> {
     let ranks = RankRecord::gather(&Local, fit, 0.0, 0.0);
     let mut record = RunRecord::new(fit, command);
     (record.rank_records, record.memory, record.seconds.total) = (&ranks, memory, total);
+    record.inputs = inputs;
     let mut json = Vec::new();
     record.write_to(&mut json)?;
     Ok(String::from_utf8(json)?)

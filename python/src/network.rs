@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use manyview::io::{self, Directed, ReadOptions, Source, ViewSource};
+use manyview::io::{self, Checksums, Directed, Disk, InputFile, ReadOptions, Source, ViewSource};
 use manyview::linalg::{Csr, Real};
 use manyview::memory::{Limit, resident_bytes};
 use manyview::message::{Message, Notation, option};
@@ -30,6 +30,8 @@ const EDGES_PER_LOOK: usize = 1 << 16;
 pub(crate) struct PyNetwork {
     pub(crate) network: Network,
     notes: Vec<String>,
+    /// The files that it was read from.
+    pub(crate) inputs: Vec<InputFile>,
 }
 
 /// A view: name, whether it is directed, rows, columns, and weights.
@@ -92,7 +94,7 @@ impl PyNetwork {
             check_memory(&builder, builder.build_growth(), whole)?;
             builder.build_on(&pool)
         });
-        Ok(PyNetwork { network: watch.outcome(result)?, notes: Vec::new() })
+        Ok(PyNetwork { network: watch.outcome(result)?, notes: Vec::new(), inputs: Vec::new() })
     }
 
     /// Returns the ids in row order.
@@ -114,7 +116,8 @@ impl PyNetwork {
     fn only(&self, view: &str) -> PyResult<Self> {
         let refused = |error: Error| Error::config(format!("{}: {error}", option("view_only")));
         let at = self.network.view_index(view).map_err(|error| to_python(refused(error)))?;
-        Ok(PyNetwork { network: self.network.only(at), notes: self.notes.clone() })
+        let network = self.network.only(at);
+        Ok(PyNetwork { network, notes: self.notes.clone(), inputs: self.inputs.clone() })
     }
 
     /// Returns for each view whether it is directed, its number of distinct edges, and its number of isolated nodes.
@@ -266,11 +269,13 @@ pub(crate) fn read_network(
     let mut watch = Watch::new(None);
     let result = detached(py, || {
         let pool = Pool::new(threads)?;
-        io::read_network(&source, &options, &pool, &mut |_| watch.look(&[]))
+        let files = Checksums::of(&Disk);
+        let read = io::read_network_from(&files, &source, &options, &pool, &mut |_| watch.look(&[]))?;
+        Ok((read, files.inputs()))
     });
-    let read = watch.outcome(result)?;
+    let (read, inputs) = watch.outcome(result)?;
     let text = |note: &Message| note.in_notation(Notation::Python);
-    Ok(PyNetwork { notes: read.notes.iter().map(text).collect(), network: read.network })
+    Ok(PyNetwork { notes: read.notes.iter().map(text).collect(), network: read.network, inputs })
 }
 
 fn read_options(given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use manyview::worth::WorthSettings;
 use manyview::{Method, Model, Result};
 
@@ -168,18 +168,20 @@ Examples:
   manyview neighbors result --all --count 20 -o neighbors.tsv
 
 Of one node, prints a cosine and an id per line; of several, a table with the columns node, neighbor and similarity.")]
+#[command(group = ArgGroup::new("which").args(["node", "nodes", "all"]).required(true))]
+#[command(override_usage = "manyview neighbors [OPTIONS] <DIR> <NODE|--nodes <FILE>|--all>")]
 pub(crate) struct NeighborsArgs {
     /// Result folder written by manyview embed
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     /// Node
-    #[arg(value_name = "NODE", required_unless_present_any = ["nodes", "all"])]
+    #[arg(value_name = "NODE")]
     pub(crate) node: Option<String>,
     /// File with one node id per line, instead of NODE
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["node", "all"])]
+    #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<PathBuf>,
     /// Every node, instead of NODE
-    #[arg(long, conflicts_with = "node")]
+    #[arg(long)]
     pub(crate) all: bool,
     /// Number of neighbors to list
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = whole)]

@@ -32,7 +32,7 @@ fn neighbors_of_several_nodes_are_a_table() {
 #[test]
 fn neighbors_of_nothing_and_of_unknown_nodes_are_refused() {
     let place = finished();
-    place.fails("neighbors result", 2, &["required", "NODE", "--nodes <FILE>", "--all"]);
+    place.fails("neighbors result", 2, &["required", "<NODE|--nodes <FILE>|--all>"]);
     place.fails("neighbors result ann --all", 2, &["cannot be used with"]);
     place.fails("neighbors result ann -o near.tsv", 2, &["cannot be used with"]);
     place.fails("neighbors result --all -o -", 2, &["cannot be written to standard output"]);
