@@ -4,6 +4,7 @@
 mod compare;
 mod evaluate;
 mod figures;
+mod help;
 mod inspect;
 mod model;
 mod network;
@@ -80,7 +81,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EMBED_EXAMPLES)]
+#[command(after_help = EMBED_MORE, after_long_help = EMBED_EXAMPLES)]
 pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
@@ -108,6 +109,10 @@ pub(crate) struct EmbedArgs {
     pub(crate) labels: Option<PathBuf>,
 }
 
+const EMBED_MORE: &str = "\
+Example:  manyview embed --view calls=calls.tsv --view mail=mail.csv -o result
+All options and examples: --help. Other methods: manyview methods";
+
 const EMBED_EXAMPLES: &str = "\
 Examples:
   manyview embed --view calls=calls.tsv --view mail=mail.csv.gz -o result
@@ -118,7 +123,9 @@ Examples:
   manyview embed folder-of-edge-lists -o result --method deepwalk --view-only mail
 
 Writes DIR/embedding.npy (nodes x dim, float32), DIR/nodes.txt (one id per line, in row order) and DIR/run.json \
-(settings, stages, view weights, times). The same command gives the same bytes for any number of threads.";
+(settings, stages, view weights, times). The same command gives the same vectors for any number of threads.
+
+Settings of other methods: manyview methods NAME, or manyview embed --method NAME --help";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -265,15 +272,8 @@ impl Cli {
             };
             command.mut_args(takes_number).mut_subcommands(numbers)
         }
-        // The demo and the search for settings run MNMF only.
-        let unless_other = |arg: Arg| {
-            let other = arg.get_id() == "method" || arg.get_help_heading() == Some(settings::OTHERS);
-            let hidden = other || arg.is_hide_set();
-            arg.hide(hidden)
-        };
-        let command = ["demo", "tune"].into_iter().fold(numbers(Cli::command()), |command, name| {
-            command.mut_subcommand(name, |sub| sub.mut_args(unless_other))
-        });
+        let words: Vec<_> = std::env::args_os().collect();
+        let command = help::shaped(numbers(Cli::command()), &words);
         let typed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
         typed.unwrap_or_else(|error| {
             crate::backend::wait_unless_first();

@@ -55,7 +55,8 @@ impl Args for ModelArgs {
         let method = Arg::new("method")
             .value_parser(named::<Method>())
             .value_name("NAME")
-            .help("Method [default: mnmf]");
+            .hide_possible_values(true)
+            .help("Method; manyview methods lists them [default: mnmf]");
         let preset = Arg::new("preset")
             .value_parser(named::<Preset>())
             .value_name("NAME")
