@@ -315,7 +315,7 @@ fn the_end_is_a_sentence_a_table_and_what_to_do_next() {
             "next: manyview report result"
         ]
     );
-    assert!(lines.iter().all(|line| line.len() <= 80), "{out}");
+    assert!(lines[2..].iter().all(|line| line.len() <= 80), "{out}");
     // The next command works as it is printed, also for names with blanks.
     let mut command = place.command(&format!("embed calls.tsv -q {SMALL}"));
     assert_eq!(command.args(["-o", "two words"]).output().unwrap().status.code(), Some(0));
@@ -410,5 +410,44 @@ fn readers_that_leave_are_no_failure_and_full_disks_are() {
             err.contains("error: cannot write to standard output") && !err.contains("panicked"),
             "{line}: {err}"
         );
+    }
+}
+
+/// As with `2>&1 | head -1`, which once ended a run with exit code 101: both streams go to a reader that leaves.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_leaves_ends_no_command() {
+    use std::io::{PipeReader, pipe};
+    use std::process::{Command, Stdio};
+    let place = Place::new();
+    place.done("generate --nodes 60 --views 2 --communities 3 -q -o net");
+    place.done("embed net --dim 16 -q -o result");
+    let labels = "--labels net/labels.tsv";
+    let compared = format!("{labels} --methods mnmf,netmf-sum --dim 16 --repeats 1 --c 1");
+    for (line, made) in [
+        ("embed net --dim 16 -v -o again".to_owned(), "again/run.json"),
+        ("proximity net -o proximity".into(), "proximity/nodes.txt"),
+        ("views net".into(), ""),
+        (format!("views net --alone {labels} --dim 16 --repeats 1"), ""),
+        (format!("report result {labels}"), "result/report.html"),
+        ("explain result n1".into(), ""),
+        ("neighbors result --all".into(), ""),
+        ("cluster result --k 3".into(), ""),
+        (format!("evaluate classify result {labels}"), ""),
+        ("evaluate links net --dim 16 --repeats 1".into(), ""),
+        (format!("compare net {compared} -o compared"), "compared/compare.html"),
+        (format!("tune net {labels} --over stages=1,2 --dim 16 -o tuned"), "tuned/best.toml"),
+        (format!("figures net {labels} --only ablation --dim 16 -o figures"), "figures/figures.html"),
+        ("generate --nodes 30 -o other".into(), "other/nodes.txt"),
+        ("methods".into(), ""),
+        ("embed net --plan".into(), ""),
+    ] {
+        let (reader, writer): (PipeReader, _) = pipe().unwrap();
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("manyview"));
+        command.current_dir(place.path(".")).args(line.split_whitespace()).stdin(Stdio::null());
+        let mut child = command.stdout(writer.try_clone().unwrap()).stderr(writer).spawn().unwrap();
+        drop((reader, command));
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{line}");
+        assert!(made.is_empty() || place.path(made).exists(), "{line}");
     }
 }
