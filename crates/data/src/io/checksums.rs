@@ -137,8 +137,11 @@ mod tests {
         let text = "a\tb\nb\tc\nc\ta\n".repeat(50);
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         io::Write::write_all(&mut gzip, text.as_bytes()).unwrap();
+        let manifest =
+            ["x.tsv", "y.tsv.gz", "z.tsv.zst"].map(|path| format!("[[view]]\npath = \"{path}\"\n"));
+        let manifest = manifest.concat();
         let files: [(&str, Vec<u8>); 5] = [
-            ("f/network.toml", b"[views]\nx = \"x.tsv\"\ny = \"y.tsv.gz\"\nz = \"z.tsv.zst\"\n".to_vec()),
+            ("f/network.toml", manifest.into()),
             ("f/x.tsv", text.clone().into()),
             ("f/y.tsv.gz", gzip.finish().unwrap()),
             ("f/z.tsv.zst", zstd::encode_all(text.as_bytes(), 1).unwrap()),
