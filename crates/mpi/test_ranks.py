@@ -216,7 +216,7 @@ class Ranks(unittest.TestCase):
         # Wide stages and the slow solver; others soon converge up to rounding and end.
         line = ("embed large --negative 1 --dim 360 --stages 6 --solver mu --unique-solver mu --max-iter 100000000 "
                 "--unique-max-iter 3 --tol 0 --threads 1")
-        return self.under_way(3, f"{line} --no-checkpoint -o {name}")
+        return self.under_way(3, f"{line} --verbose --no-checkpoint -o {name}")
 
     def under_way(self, ranks, line):
         """A running job whose first stage is finished."""
@@ -264,7 +264,7 @@ class Ranks(unittest.TestCase):
 
     def test_a_rank_killed_in_proximity_in_a_stage_or_in_the_write_leaves_no_half_result(self):
         # Not quiet: the lines tell where it is. The text formats make the write longer.
-        line = f"embed large {EXACT.replace('-q', '')} --format tsv,csv,word2vec --keep-checkpoint"
+        line = f"embed large {EXACT.replace('-q', '-v')} --format tsv,csv,word2vec --keep-checkpoint"
         self.assertEqual(run(3, f"{line} -o undisturbed", self.folder)[0], 0)
         whole = (self.folder / "undisturbed/nodes.txt").read_bytes(), columns(self.folder / "undisturbed/embedding.npy")
         moments = {
@@ -326,7 +326,7 @@ class Ranks(unittest.TestCase):
         whole = json.loads((self.folder / "whole/run.json").read_text())
         for ranks in (1, 2, 4):
             name = f"taken-up-{ranks}"
-            job = self.under_way(3, f"{settings} -o {name}")
+            job = self.under_way(3, f"{settings} --verbose -o {name}")
             os.kill(ranks_of(job)[1], signal.SIGKILL)
             self.assertNotEqual(end(job, SECONDS)[0], 0)
             self.assertTrue((self.folder / name / "checkpoint/0001.stage").exists())

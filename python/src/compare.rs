@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use manyview::Progress;
 use manyview::compare::{
-    CompareOptions, CompareRecord, CompareSettings, Event, JobTitle, Parts, compare_with,
+    CompareOptions, CompareRecord, CompareSettings, Event, JobTitle, Parts, Swept, compare_with,
 };
 use manyview::evaluate::Cost;
 use manyview::message::{Notation, WarningKind};
@@ -48,7 +48,6 @@ pub(crate) struct GivenCompare {
 impl GivenCompare {
     fn settings(self) -> PyResult<CompareSettings> {
         let method = |name: &String| named("methods", name);
-        let sweep = |name: &String| named("sweep", &name.replace('_', "-"));
         let costs = self.c.iter().map(|c| c.parse::<Cost>().map_err(to_python));
         let settings = CompareSettings {
             methods: self.methods.iter().map(method).collect::<PyResult<_>>()?,
@@ -56,7 +55,7 @@ impl GivenCompare {
             dim: self.dim,
             metapaths: named("metapaths", &self.metapaths)?,
             ablations: self.ablations,
-            sweep: self.sweep.iter().map(sweep).collect::<PyResult<_>>()?,
+            sweep: Swept::parse(&self.sweep).map_err(to_python)?,
             train: self.train,
             repeats: self.repeats,
             c: costs.collect::<PyResult<_>>()?,

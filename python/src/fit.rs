@@ -40,7 +40,7 @@ pub(crate) fn fit<'py>(
     let model = model.model()?;
     model.check_labels(labels.is_some()).map_err(to_python)?;
     model.check_max_memory(max_memory).map_err(to_python)?;
-    let PyNetwork { network, notes, warnings: doubts, skipped } = network;
+    let PyNetwork { network, inputs, notes, warnings: doubts, skipped } = network;
     let mut watch = Watch::new(callback);
     let result = detached(py, || {
         let (model, mut memory) = fitted(&model, network, max_memory, &mut watch)?;
@@ -61,6 +61,7 @@ pub(crate) fn fit<'py>(
     let ranks = RankRecord::gather(&Local, &fit, 0.0, 0.0);
     let mut record = RunRecord::new(&fit, command);
     record.add_reading(notes, doubts, *skipped);
+    record.inputs = inputs;
     (record.rank_records, record.memory, record.seconds.total) =
         (&ranks, memory, began.elapsed().as_secs_f64());
     let record = json(&record)?;

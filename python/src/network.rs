@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use manyview::doubts::doubts;
-use manyview::io::{self, Directed, ReadNetwork, ReadOptions, Source, TableColumns, ViewSource};
+use manyview::io::{
+    self, Checksums, Directed, Disk, InputFile, ReadNetwork, ReadOptions, Source, TableColumns, ViewSource,
+};
 use manyview::linalg::{Csr, Real};
 use manyview::memory::{Limit, resident_bytes};
 use manyview::message::{Message, Notation, Warning, option};
@@ -34,6 +36,8 @@ pub(crate) struct PyNetwork {
     pub(crate) notes: Vec<Message>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) skipped: u64,
+    /// The files that it was read from.
+    pub(crate) inputs: Vec<InputFile>,
 }
 
 /// A view: name, whether it is directed, rows, columns, and weights.
@@ -101,7 +105,7 @@ impl PyNetwork {
         });
         let (network, warnings) = watch.outcome(result)?;
         let notes = notes.into_iter().map(Message::from).collect();
-        Ok(PyNetwork { network, notes, warnings, skipped: 0 })
+        Ok(PyNetwork { network, notes, warnings, skipped: 0, inputs: Vec::new() })
     }
 
     /// Returns the ids in row order.
@@ -133,8 +137,8 @@ impl PyNetwork {
     fn only(&self, view: &str) -> PyResult<Self> {
         let refused = |error: Error| Error::config(format!("{}: {error}", option("view_only")));
         let at = self.network.view_index(view).map_err(|error| to_python(refused(error)))?;
-        let (notes, warnings) = (self.notes.clone(), self.warnings.clone());
-        Ok(PyNetwork { network: self.network.only(at), notes, warnings, skipped: self.skipped })
+        let (notes, warnings, inputs) = (self.notes.clone(), self.warnings.clone(), self.inputs.clone());
+        Ok(PyNetwork { network: self.network.only(at), notes, warnings, skipped: self.skipped, inputs })
     }
 
     /// Returns for each view whether it is directed, its number of distinct edges, and its number of isolated nodes.
@@ -286,10 +290,12 @@ pub(crate) fn read_network(
     let mut watch = Watch::new(None);
     let result = detached(py, || {
         let pool = Pool::new(threads)?;
-        io::read_network(&source, &options, &pool, &mut |_| watch.look(&[]))
+        let files = Checksums::of(&Disk);
+        let read = io::read_network_from(&files, &source, &options, &pool, &mut |_| watch.look(&[]))?;
+        Ok((read, files.inputs()))
     });
-    let ReadNetwork { network, notes, warnings, skipped } = watch.outcome(result)?;
-    Ok(PyNetwork { network, notes, warnings, skipped })
+    let (ReadNetwork { network, notes, warnings, skipped }, inputs) = watch.outcome(result)?;
+    Ok(PyNetwork { network, notes, warnings, skipped, inputs })
 }
 
 /// Determines the columns of a table from their names, its first rows as text, and options, by the rules for files: source, target,

@@ -157,7 +157,7 @@ def test_every_method_writes_the_record_of_the_command_line(folder, command, tmp
         theirs = json.loads((tmp_path / method / "run.json").read_text())
         ours = manyview.embed(folder, method, **QUICK[method]).run
         assert set(ours) == set(theirs)
-        for field in ("method", "config", "settings", "network", "warnings", "ranks"):
+        for field in ("method", "config", "settings", "network", "warnings", "ranks", "inputs", "platform"):
             assert ours[field] == theirs[field], field
 
 

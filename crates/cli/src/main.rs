@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Report(args) => alone(|| commands::report::run(args)),
         Command::Explain(args) => alone(|| commands::explain::run(args)),
         Command::Neighbors(args) => alone(|| commands::neighbors::run(args)),
+        Command::Cluster(args) => alone(|| commands::cluster::run(args)),
         Command::Evaluate(args) => alone(|| commands::evaluate::run(args)),
         Command::Compare(args) => alone(|| compare::run(args)),
         Command::Tune(args) => alone(|| commands::tune::run(args)),

@@ -31,6 +31,8 @@ mod machine;
 mod messy;
 #[path = "cli/methods.rs"]
 mod methods;
+#[path = "cli/neighbors_and_clusters.rs"]
+mod neighbors_and_clusters;
 #[path = "cli/outputs.rs"]
 mod outputs;
 #[path = "cli/plan.rs"]

@@ -54,7 +54,7 @@
 //! - [`embedding`], [`result`]: vectors, and the folder they are saved to;
 //! - [`explain`], [`neighbors`], [`layout`], [`evaluate`]: what can be done with vectors of any method;
 //! - [`mod@compare`]: all methods on one network, as tables; [`mod@tune`]: settings of MNMF that suit a network;
-//!   [`mod@figures`]: the figures of the paper;
+//!   [`mod@figures`]: the figures of the paper; [`worth`]: what each view contributes;
 //! - [`overlap`], [`summary`]: how views differ;
 //! - [`error`], [`message`], [`panics`]: what went wrong, in the notation of the front end; [`linalg`], [`parallel`],
 //!   [`memory`]: matrices, threads and the memory of the process.
@@ -63,6 +63,7 @@ pub mod compare;
 pub mod figures;
 mod model;
 pub mod tune;
+pub mod worth;
 
 pub use manyview_analysis::{evaluate, layout, neighbors};
 pub use manyview_base::{error, memory, message, panics, parallel};

@@ -132,8 +132,9 @@ def compare(
         The metapaths of metapath2vec.
     ablations : bool
         Adds rows of mnmf without one of its parts.
-    sweep : sequence of {"dim", "gamma", "stages", "consensus_stages"}
-        Adds rows of mnmf over ranges of these settings.
+    sweep : str or sequence of str
+        Adds rows of mnmf over ranges of settings: "dim", "gamma", "stages", "consensus_stages", "window", "negative" or
+        "max_iter", alone or with values of your own, as in "dim=16,32".
     train : float or sequence of float
         The fractions of the labeled nodes to train on.
     repeats : int

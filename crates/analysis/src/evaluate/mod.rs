@@ -57,7 +57,7 @@ pub use classify::{
 pub use cluster::{ClusterRun, ClusterSettings, Clustering, cluster, cluster_watched};
 pub use hide::{Hidden, HiddenView, Pair};
 pub use links::{LinkRun, LinkScore, LinkSettings, Links, ViewScores, links, links_watched};
-pub use record::{EvaluationRecord, write_assignments, write_predictions};
+pub use record::{EvaluationRecord, write_assignments, write_clusters, write_predictions};
 
 /// The progress of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl<'a> Vectors<'a> {
     }
 
     /// The vectors, scaled to length 1 if `l2norm` is set; zero vectors are unchanged.
-    fn scaled(self, l2norm: bool) -> Cow<'a, [f32]> {
+    pub fn scaled(self, l2norm: bool) -> Cow<'a, [f32]> {
         if !l2norm {
             return Cow::Borrowed(self.values);
         }

@@ -81,6 +81,18 @@ pub fn write_predictions(
     Ok(())
 }
 
+/// Writes the cluster of each node as a label file: tab-separated, with quotes around ids that need them.
+///
+/// # Errors
+/// If writing fails.
+pub fn write_clusters(writer: &mut impl Write, nodes: &Nodes, clusters: &[u32]) -> io::Result<()> {
+    let mut table = csv::WriterBuilder::new().delimiter(b'\t').from_writer(writer);
+    for (id, cluster) in nodes.iter().zip(clusters) {
+        table.write_record([id, &cluster.to_string()])?;
+    }
+    table.flush()
+}
+
 /// Writes the clusters of each node as tab-separated text, with quotes around ids that need
 /// them: the node, its label, and its cluster in each repeat.
 ///

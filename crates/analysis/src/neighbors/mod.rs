@@ -9,12 +9,14 @@
 
 mod search;
 
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use manyview_base::error::Result;
 use manyview_base::linalg::vector::scale_to_unit_length;
 use manyview_base::parallel::Pool;
 use manyview_data::embedding::Embedding;
+use manyview_data::network::Nodes;
 pub(crate) use search::{Rows, Scored, search};
 
 /// A neighbor of a node.
@@ -67,6 +69,28 @@ pub fn neighbors_watched(
     Ok(found.into_iter().zip(nodes).map(near).collect())
 }
 
+/// Writes the neighbors of some nodes as tab-separated text with the columns node, neighbor and similarity, with quotes
+/// around ids that need them.
+///
+/// # Errors
+/// If writing fails.
+pub fn write_neighbors(
+    writer: &mut impl Write,
+    nodes: &Nodes,
+    rows: &[u32],
+    found: &[Vec<Neighbor>],
+) -> io::Result<()> {
+    let mut table = csv::WriterBuilder::new().delimiter(b'\t').from_writer(writer);
+    table.write_record(["node", "neighbor", "similarity"])?;
+    for (&row, found) in rows.iter().zip(found) {
+        for Neighbor { node, similarity } in found {
+            let cells = [nodes.id(row as usize), nodes.id(*node as usize), &format!("{similarity:.4}")];
+            table.write_record(cells)?;
+        }
+    }
+    table.flush()
+}
+
 /// All vectors scaled to length 1; zero vectors are unchanged.
 pub(crate) fn unit_rows(embedding: &Embedding) -> Vec<f32> {
     let mut values = embedding.values().to_vec();
@@ -77,7 +101,6 @@ pub(crate) fn unit_rows(embedding: &Embedding) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manyview_data::network::Nodes;
 
     fn embedding(rows: &[[f32; 3]]) -> Embedding {
         let mut nodes = Nodes::default();

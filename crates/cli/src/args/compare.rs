@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use manyview::compare::{CompareSettings, Metapaths, Sweep};
+use manyview::compare::{CompareSettings, Metapaths, Swept};
 use manyview::evaluate::Cost;
-use manyview::{Method, Preset};
+use manyview::{Method, Preset, Result};
 
 use super::{LabelColumnArgs, NetworkArgs, named, named_except, whole};
 
@@ -26,7 +26,7 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) columns: LabelColumnArgs,
     /// Output folder; a comparison in it is continued
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output", value_parser = super::output::folder())]
     pub(crate) output: PathBuf,
     /// Methods (comma-separated) [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods", value_parser = named::<Method>())]
@@ -40,12 +40,14 @@ pub(crate) struct CompareArgs {
     /// Metapaths of metapath2vec
     #[arg(long, value_name = "WHICH", default_value = defaults().metapaths.name(), help_heading = "Methods", value_parser = named::<Metapaths>())]
     metapaths: Metapaths,
-    /// Add mnmf without one of its parts: no consensus, no unique stages, equal weights, one stage, order swapped
+    /// Add mnmf without one of its parts: no consensus, no unique stages, equal weights, one stage, order swapped;
+    /// those that change nothing are left out
     #[arg(long, help_heading = "Methods")]
     ablations: bool,
-    /// Add mnmf over ranges of these settings (comma-separated)
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Methods", value_parser = named::<Sweep>())]
-    sweep: Vec<Sweep>,
+    /// Add mnmf over these settings (comma-separated, repeatable), with values or without: dim, gamma, stages,
+    /// consensus-stages, window, negative, max-iter; dim=16,32 has values of your own
+    #[arg(long, value_name = "NAME[=X,...]", help_heading = "Methods")]
+    sweep: Vec<String>,
     /// Shares of the labeled nodes used for training (comma-separated)
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = joined(&defaults().train), help_heading = "Scores")]
     train: Vec<f64>,
@@ -74,20 +76,20 @@ pub(crate) struct CompareArgs {
 }
 
 impl CompareArgs {
-    pub(crate) fn settings(&self) -> CompareSettings {
-        CompareSettings {
+    pub(crate) fn settings(&self) -> Result<CompareSettings> {
+        Ok(CompareSettings {
             methods: self.methods.clone(),
             preset: self.preset,
             dim: self.dim,
             metapaths: self.metapaths,
             ablations: self.ablations,
-            sweep: self.sweep.clone(),
+            sweep: Swept::parse(&self.sweep)?,
             train: self.train.clone(),
             repeats: self.repeats,
             c: self.c.clone(),
             seed: self.seed,
             threads: self.threads,
-        }
+        })
     }
 }
 
@@ -110,6 +112,6 @@ mod tests {
     fn without_options_the_settings_are_the_defaults_of_the_library() {
         let cli = Cli::parse_from(["manyview", "compare", "net", "--labels", "labels.tsv", "-o", "c"]);
         let Command::Compare(args) = cli.command else { panic!("expected compare") };
-        assert_eq!(args.settings(), CompareSettings::default());
+        assert_eq!(args.settings().unwrap(), CompareSettings::default());
     }
 }

@@ -53,7 +53,7 @@ pub(crate) struct ClassifyArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Write the predictions for the test nodes, one JSON object per line
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", value_parser = super::output::file(), help_heading = "Output")]
     pub(crate) predictions: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
@@ -88,7 +88,7 @@ pub(crate) struct ClusterArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Write the clusters of the nodes, tab-separated: node, label, cluster in each repeat
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", value_parser = super::output::file(), help_heading = "Output")]
     pub(crate) assignments: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,

@@ -28,7 +28,7 @@ pub(crate) struct FiguresArgs {
     #[command(flatten)]
     pub(crate) columns: LabelColumnArgs,
     /// Output folder
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output", value_parser = super::output::folder())]
     pub(crate) output: PathBuf,
     /// Figures (comma-separated) [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Figures", value_parser = named::<Figure>())]

@@ -4,10 +4,12 @@
 mod compare;
 mod evaluate;
 mod figures;
+mod help;
 mod inspect;
 mod labels;
 mod model;
 mod network;
+mod output;
 mod settings;
 mod size;
 mod tune;
@@ -21,7 +23,7 @@ use manyview::settings::{Kind, SettingValue};
 pub(crate) use compare::CompareArgs;
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
 pub(crate) use figures::FiguresArgs;
-pub(crate) use inspect::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
+pub(crate) use inspect::{ExplainArgs, GroupArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use labels::LabelColumnArgs;
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
@@ -58,8 +60,10 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show which stages and views a vector, or the similarity of two nodes, comes from
     Explain(ExplainArgs),
-    /// List the nearest nodes of a node, by cosine
+    /// List the nearest nodes of one, several or all nodes, by cosine
     Neighbors(NeighborsArgs),
+    /// Group the nodes into clusters by their vectors, without labels
+    Cluster(GroupArgs),
     /// Score vectors by classification, clustering or link prediction
     Evaluate(Box<EvaluateArgs>),
     /// Compare methods on one network, scored on the same splits
@@ -79,7 +83,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EMBED_EXAMPLES)]
+#[command(after_help = EMBED_MORE, after_long_help = EMBED_EXAMPLES)]
 pub(crate) struct EmbedArgs {
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
@@ -109,6 +113,10 @@ pub(crate) struct EmbedArgs {
     pub(crate) columns: LabelColumnArgs,
 }
 
+const EMBED_MORE: &str = "\
+Example:  manyview embed --view calls=calls.tsv --view mail=mail.csv -o result
+All options and examples: --help. Other methods: manyview methods";
+
 const EMBED_EXAMPLES: &str = "\
 Examples:
   manyview embed --view calls=calls.tsv --view mail=mail.csv.gz -o result
@@ -119,7 +127,9 @@ Examples:
   manyview embed folder-of-edge-lists -o result --method deepwalk --view-only mail
 
 Writes DIR/embedding.npy (nodes x dim, float32), DIR/nodes.txt (one id per line, in row order) and DIR/run.json \
-(settings, stages, view weights, times). The same command gives the same bytes for any number of threads.";
+(settings, stages, view weights, times). The same command gives the same vectors for any number of threads.
+
+Settings of other methods: manyview methods NAME, or manyview embed --method NAME --help";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -193,7 +203,7 @@ pub(crate) struct GenerateArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Output folder; an existing result is overwritten
-    #[arg(short, long, value_name = "DIR", default_value = "manyview-demo")]
+    #[arg(short, long, value_name = "DIR", default_value = "manyview-demo", value_parser = output::folder())]
     pub(crate) output: PathBuf,
     /// Print errors only
     #[arg(short, long)]
@@ -225,21 +235,27 @@ pub(crate) struct MethodsArgs {
 #[command(next_help_heading = "Output")]
 pub(crate) struct EmbedOutputArgs {
     /// Output folder, created if it does not exist; not needed with --plan
-    #[arg(short, long, value_name = "DIR", required_unless_present = "plan")]
+    #[arg(short, long, value_name = "DIR", required_unless_present = "plan", value_parser = output::folder())]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite an existing result
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print errors only (with --plan: the plan and errors)
+    /// Print errors only (with --plan or --json: these and errors)
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Print what each stage found as well
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// Print one line of JSON for scripts instead of the summary
+    #[arg(long, conflicts_with = "plan")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Output folder, created if it does not exist
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = output::folder())]
     pub(crate) output: PathBuf,
     /// Overwrite an existing result
     #[arg(long)]
@@ -260,15 +276,8 @@ impl Cli {
             };
             command.mut_args(takes_number).mut_subcommands(numbers)
         }
-        // The demo and the search for settings run MNMF only.
-        let unless_other = |arg: Arg| {
-            let other = arg.get_id() == "method" || arg.get_help_heading() == Some(settings::OTHERS);
-            let hidden = other || arg.is_hide_set();
-            arg.hide(hidden)
-        };
-        let command = ["demo", "tune"].into_iter().fold(numbers(Cli::command()), |command, name| {
-            command.mut_subcommand(name, |sub| sub.mut_args(unless_other))
-        });
+        let words: Vec<_> = std::env::args_os().collect();
+        let command = help::shaped(numbers(Cli::command()), &words);
         let typed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
         typed.unwrap_or_else(|error| {
             crate::backend::wait_unless_first();

@@ -19,6 +19,11 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
+    /// The arguments of a command that has some of the options only.
+    pub(super) fn new(method: Option<Method>, file: Option<PathBuf>, given: Given) -> Self {
+        ModelArgs { method, preset: None, file, given }
+    }
+
     /// The method with its settings.
     pub(crate) fn model(&self) -> Result<Model> {
         let file = self.file.as_deref().map(read_settings).transpose()?.unwrap_or_default();
@@ -50,7 +55,8 @@ impl Args for ModelArgs {
         let method = Arg::new("method")
             .value_parser(named::<Method>())
             .value_name("NAME")
-            .help("Method [default: mnmf]");
+            .hide_possible_values(true)
+            .help("Method; manyview methods lists them [default: mnmf]");
         let preset = Arg::new("preset")
             .value_parser(named::<Preset>())
             .value_name("NAME")

@@ -38,6 +38,11 @@ impl Given {
         Given(given)
     }
 
+    /// The same and further settings.
+    pub(super) fn with(&self, more: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+        Given(self.0.iter().cloned().chain(more).collect())
+    }
+
     /// The values, read as these settings expect them. What is none of them stays text.
     pub(crate) fn values(&self, settings: &[Setting]) -> Map<String, Value> {
         let read = |(name, text): &(&str, String)| {
@@ -174,6 +179,10 @@ fn default_words(defaults: &[(Method, String)]) -> String {
 pub(crate) struct ProximitySettings(Given);
 
 impl ProximitySettings {
+    pub(super) fn given(&self) -> &Given {
+        &self.0
+    }
+
     pub(crate) fn settings(&self) -> Result<proximity::Settings> {
         let mut settings = proximity::Settings::default();
         for (name, value) in self.0.values(&settings.describe()) {

@@ -34,7 +34,7 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) columns: LabelColumnArgs,
     /// Output folder; a search in it is continued
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output", value_parser = super::output::folder())]
     pub(crate) output: PathBuf,
     /// How to search (comma-separated, repeatable): grid, all combinations; bayes, those that a Gaussian process
     /// expects to be better; early-stopping, one stage after the other until the score falls; all, side by side

@@ -1,25 +1,21 @@
 //! `manyview demo`: vectors, scores and a report for the built-in digits network.
 
-use std::fmt::Write;
 use std::time::Instant;
 
 use anyhow::Result;
 use manyview::comm::Comm;
-use manyview::evaluate::{
-    ClassifySettings, ClusterSettings, Labels, Vectors, classify_watched, cluster_watched,
-};
 use manyview::parallel::Pool;
 use manyview::result::ResultFolder;
-use manyview::{Embedding, FitOptions, Model, Network, digits};
+use manyview::worth::{WorthSettings, view_worth_of};
+use manyview::{Labels, Model, Network, digits};
 
-use super::describe;
-use super::embed::{Existing, Job, create, embed};
-use super::plan;
+use super::embed::{Ending, Existing, Job, create, embed};
+use super::{describe, plan, worth};
 use crate::args::DemoArgs;
 use crate::backend::Ranks;
 use crate::interrupt;
 use crate::report::{self, Content, Place, Sample};
-use crate::ui::{Reporter, print};
+use crate::ui::{Reporter, print, worth_table};
 
 /// Fewer than in `manyview evaluate`, to save time.
 const REPEATS: usize = 3;
@@ -39,6 +35,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let job = Job {
         began,
         read_seconds,
+        inputs: Vec::new(),
         directed: None,
         duplicates: None,
         network: &network,
@@ -49,27 +46,26 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
         output,
         checkpoints: None,
         keep_checkpoints: false,
+        ending: if args.quiet { Ending::Nothing } else { Ending::Summary { stages: false, next: false } },
         ranks,
     };
     embed(job, &mut reporter)?;
     if ranks.rank() == 0 { score(args, &model, &network, &mut reporter) } else { Ok(()) }
 }
 
-/// Scores the vectors of all views and of each view alone, and writes the report.
+/// Scores all views and each view alone, and writes the report.
 fn score(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Reporter) -> Result<()> {
     let pool = Pool::new(model.threads)?;
     let finished = ResultFolder::open(&args.output)?;
     let pairs = digits::labels_tsv().lines().filter_map(|line| line.split_once('\t'));
     let labels = Labels::from_pairs(network.nodes().iter(), pairs)?;
-    let all = Scores::of("all views", &finished.embedding, &labels, &pool, reporter)?;
-    let mut single = Vec::new();
-    for (view, name) in network.views().iter().map(|view| &view.name).enumerate() {
-        reporter.finish();
-        reporter.say(&format!("embedding {name} alone"));
-        let fit = model.fit_with(&network.only(view), &FitOptions::default(), &mut |_| interrupt::go_on())?;
-        single.push(Scores::of(name, &fit.embedding, &labels, &pool, reporter)?);
-    }
-    single.sort_by(|a, b| b.micro_f1.total_cmp(&a.micro_f1));
+    let settings = WorthSettings { repeats: REPEATS, leave_one_out: false, ..WorthSettings::default() };
+    let mut alone = Reporter::new(reporter.is_quiet()).brief();
+    let found = view_worth_of(&finished.embedding, network, &labels, model, &settings, &mut |event| {
+        worth::show(event, &mut alone)
+    });
+    alone.finish();
+    let found = found?;
     let sample = Sample::of(&finished.embedding, None, model.seed);
     let extras = report::evaluation(&sample, Some(&labels), model.seed, &pool, reporter)?;
     let place = Place::prepare(&args.output.join("report.html"), true)?;
@@ -79,47 +75,5 @@ fn score(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Repor
     if reporter.is_quiet() {
         return Ok(());
     }
-    let mut text = format!("\n{:<22}  {:>8}  {:>6}\n", "views", "micro-F1", "NMI");
-    for (place, scores) in std::iter::once(&all).chain(&single).enumerate() {
-        let best = if place == 1 { " (best alone)" } else { "" };
-        let name = format!("{}{best}", scores.name);
-        let _ = writeln!(text, "{name:<22}  {:>8.3}  {:>6.3}", scores.micro_f1, scores.nmi);
-    }
-    let _ = writeln!(
-        text,
-        "(micro-F1: trained on half of the nodes; NMI: k-means with 10 clusters; means of {REPEATS} repeats)"
-    );
-    let _ = writeln!(text, "\nopen {} in a browser", page.path.display());
-    print(text)
-}
-
-/// The scores of an embedding.
-struct Scores {
-    name: String,
-    micro_f1: f64,
-    nmi: f64,
-}
-
-impl Scores {
-    fn of(
-        name: &str,
-        embedding: &Embedding,
-        labels: &Labels,
-        pool: &Pool,
-        reporter: &mut Reporter,
-    ) -> Result<Self> {
-        let vectors = Vectors::try_from(embedding)?;
-        let settings = ClassifySettings { train: vec![0.5], repeats: REPEATS, ..ClassifySettings::default() };
-        let classified = classify_watched(&vectors, labels, &settings, pool, &mut |step| {
-            reporter.evaluating(step, "splits");
-            interrupt::go_on()
-        })?;
-        let settings = ClusterSettings { repeats: REPEATS, ..ClusterSettings::default() };
-        let clustered = cluster_watched(&vectors, labels, &settings, pool, &mut |step| {
-            reporter.evaluating(step, "runs of k-means");
-            interrupt::go_on()
-        })?;
-        let micro_f1 = classified.shares[0].micro_f1.mean;
-        Ok(Scores { name: name.to_owned(), micro_f1, nmi: clustered.nmi.mean })
-    }
+    print(format!("\n{}\nopen {} in a browser\n", worth_table(&found), page.path.display()))
 }

@@ -6,21 +6,22 @@ use std::time::Instant;
 use anyhow::{Result, anyhow, bail};
 use manyview::checkpoint::Checkpoints;
 use manyview::comm::{self, Comm};
-use manyview::io::{Directed, Format, ReadNetwork};
+use manyview::io::{Checksums, Directed, Disk, Files, Format, InputFile, ReadNetwork};
 use manyview::memory::peak_resident_bytes;
-use manyview::message::switch;
+use manyview::message::{Notation, switch};
 use manyview::network::Duplicates;
 use manyview::overlap::overlaps;
 use manyview::parallel::Pool;
 use manyview::result::{EMBEDDING, RankRecord, ResultFolder, RunMemory, RunRecord};
 use manyview::{Error, Fit, FitOptions, Labels, Model, Network, Progress};
+use serde::Serialize;
 
 use super::checkpoint::CheckpointFolder;
-use super::{command_line, fit, plan, read_within, tell_unknown};
+use super::{command_line, fit, plan, quoted, read_from, tell_unknown};
 use crate::args::EmbedArgs;
 use crate::backend::Ranks;
 use crate::interrupt;
-use crate::ui::{Reporter, bytes, part_table, plural, print, seconds, stage_table};
+use crate::ui::{Contributions, Reporter, bytes, plural, print, seconds, stage_table};
 
 pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let began = Instant::now();
@@ -29,10 +30,16 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     check(args, &model, ranks)?;
     interrupt::watch_for_it()?;
     let mut reporter = Reporter::new(args.output.quiet || ranks.rank() > 0);
+    if args.output.verbose {
+        reporter = reporter.with_stages();
+    }
     let folder = match &args.output.output {
         Some(folder) if !args.plan => folder,
         _ if ranks.rank() > 0 => return Ok(()),
-        _ => return plan::run(&read_views(args, &model, &mut reporter)?.0.network, &model, args.max_memory),
+        _ => {
+            let (read, _) = read_views(&Disk, args, &model, &mut reporter)?;
+            return plan::run(&read.network, &model, args.max_memory);
+        }
     };
     let existing = if args.output.force {
         Existing::Replaced
@@ -43,7 +50,8 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     };
     let output = create(folder, &args.format, existing, ranks)?;
     let kept = CheckpointFolder::look(folder, &args.checkpoint, &model, args.output.force, ranks.rank())?;
-    let (read, read_seconds) = read_views(args, &model, &mut reporter)?;
+    let files = Checksums::of(&Disk);
+    let (read, read_seconds) = read_views(&files, args, &model, &mut reporter)?;
     let network = &read.network;
     for format in &args.format {
         format.check(network.nodes())?;
@@ -51,12 +59,15 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let labels = args.labels.as_ref().map(|file| args.columns.open(file, network.nodes())).transpose()?;
     if let (Some(labels), Some(file)) = (&labels, &args.labels) {
         tell_unknown(labels, file, "network", &reporter);
+        // For its checksum; a label file is small.
+        files.read(file).map_err(|error| Error::io(file, error))?;
     }
     let (model, memory) = plan::fitted(network, &model, args.max_memory, ranks, &reporter)?;
     let checkpoints = kept.open(&model, network, &reporter)?;
     let job = Job {
         began,
         read_seconds,
+        inputs: files.inputs(),
         directed: directed(args, network),
         duplicates: args.network.duplicates.filter(|&duplicates| duplicates != Duplicates::default()),
         network,
@@ -67,6 +78,11 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         output,
         checkpoints: checkpoints.as_ref(),
         keep_checkpoints: args.checkpoint.keep_checkpoint,
+        ending: match () {
+            () if args.output.json => Ending::Json,
+            () if args.output.quiet => Ending::Nothing,
+            () => Ending::Summary { stages: args.output.verbose, next: true },
+        },
         ranks,
     };
     embed(job, &mut reporter)
@@ -92,10 +108,15 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
 }
 
 /// Reads the network: all views, or the one that `--view-only` names.
-fn read_views(args: &EmbedArgs, model: &Model, reporter: &mut Reporter) -> Result<(ReadNetwork, f64)> {
+fn read_views(
+    files: &dyn Files,
+    args: &EmbedArgs,
+    model: &Model,
+    reporter: &mut Reporter,
+) -> Result<(ReadNetwork, f64)> {
     // A plan reports that a run would exceed the limit, without an error.
     let limit = args.max_memory.filter(|_| !args.plan);
-    let (read, seconds) = read_within(limit, &args.network, model.threads, reporter)?;
+    let (read, seconds) = read_from(files, limit, &args.network, model.threads, reporter)?;
     let Some(name) = &args.view_only else { return Ok((read, seconds)) };
     let view = read.network.view_index(name)?;
     Ok((ReadNetwork { network: read.network.only(view), ..read }, seconds))
@@ -117,6 +138,7 @@ fn directed(args: &EmbedArgs, network: &Network) -> Option<Directed> {
 pub(super) struct Job<'a> {
     pub(super) began: Instant,
     pub(super) read_seconds: f64,
+    pub(super) inputs: Vec<InputFile>,
     pub(super) directed: Option<Directed>,
     pub(super) duplicates: Option<Duplicates>,
     pub(super) network: &'a Network,
@@ -130,7 +152,22 @@ pub(super) struct Job<'a> {
     pub(super) checkpoints: Option<&'a Checkpoints>,
     /// Whether they are kept after the result is written.
     pub(super) keep_checkpoints: bool,
+    pub(super) ending: Ending,
     pub(super) ranks: &'a Ranks,
+}
+
+/// What is printed at the end.
+#[derive(Clone, Copy)]
+pub(super) enum Ending {
+    Nothing,
+    /// One line for scripts.
+    Json,
+    Summary {
+        /// Whether it has the table of stages.
+        stages: bool,
+        /// Whether it says what to do next.
+        next: bool,
+    },
 }
 
 /// What happens to a result that is in the folder.
@@ -176,17 +213,21 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
     let mut found = result?;
     memory.phases.factorize = peak_resident_bytes();
     let folder = job.output.as_ref().map(|output| output.path().to_owned());
+    let ending = job.ending;
     let total = write(job, &mut found, memory)?;
     if let Some(chosen) = &found.chosen {
         reporter.say(&format!("plan: {}", chosen.sentence()));
     }
     fit::print_warnings(&found, reporter);
-    match folder {
-        // An error, since something that was asked for is lost; but not the result.
-        Some(folder) if !reporter.is_quiet() => show(&found, &folder, total)
-            .map_err(|error| anyhow!("{error}; the result in {} is complete", folder.display())),
-        _ => Ok(()),
-    }
+    // On rank 0.
+    let Some(folder) = folder else { return Ok(()) };
+    let text = match ending {
+        Ending::Nothing => return Ok(()),
+        Ending::Json => serde_json::to_string(&Finished::new(&found, &folder, total))? + "\n",
+        Ending::Summary { stages, next } => summary(&found, &folder, total, stages, next),
+    };
+    // An error, since something that was asked for is lost; but not the result.
+    print(text).map_err(|error| anyhow!("{error}; the result in {} is complete", folder.display()))
 }
 
 /// Writes all files on rank 0, and removes the checkpoints; returns the seconds of the whole run.
@@ -207,6 +248,7 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     record.seconds.total = job.began.elapsed().as_secs_f64();
     (record.rank_records, record.memory) = (&rank_records, memory);
     (record.directed, record.duplicates) = (job.directed, job.duplicates);
+    record.inputs = &job.inputs;
     if let Some(read) = job.reading {
         record.add_reading(&read.notes, &read.warnings, read.skipped);
     }
@@ -224,17 +266,58 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     Ok(total)
 }
 
-fn show(fit: &Fit, folder: &Path, total: f64) -> Result<()> {
-    let table = if fit.stages.is_empty() {
-        part_table(fit.embedding.parts())
-    } else {
-        let views: Vec<String> = fit.views.iter().chain(&fit.joint).map(|view| view.name.clone()).collect();
-        let width = usize::from(console::Term::stdout().size().1);
-        stage_table(&fit.stages, &views, width)
-    };
+/// A sentence, what each view contributed, and what to do next.
+fn summary(fit: &Fit, folder: &Path, total: f64, stages: bool, next: bool) -> String {
     let (nodes, dim) = (plural(fit.embedding.rows(), "node"), plural(fit.embedding.dim(), "column"));
-    let memory = peak_resident_bytes().map(|peak| format!(", {} of memory", bytes(peak)));
+    let memory = peak_resident_bytes().map(|peak| format!(", with {} of memory", bytes(peak)));
     let (time, memory) = (seconds(total), memory.unwrap_or_default());
     let (file, method) = (folder.join(EMBEDDING), &fit.method);
-    print(format!("\n{table}\n{method}: {nodes} x {dim} in {}: {time}{memory}\n", file.display()))
+    let mut text = format!("\n{method} wrote {nodes} x {dim} to {} in {time}{memory}\n", file.display());
+    if stages && !fit.stages.is_empty() {
+        let views: Vec<String> = fit.views.iter().chain(&fit.joint).map(|view| view.name.clone()).collect();
+        let width = usize::from(console::Term::stdout().size().1);
+        text += &format!("\n{}", stage_table(&fit.stages, &views, width));
+    }
+    let table = Contributions::of(fit).table();
+    if !table.is_empty() {
+        text += &format!("\n{table}");
+    }
+    if next {
+        text += &format!("\nnext: manyview report {}\n", quoted(&folder.to_string_lossy()));
+    }
+    text
+}
+
+/// The line of `--json`. Field names are a contract; see `docs/formats.md`.
+#[derive(Serialize)]
+struct Finished<'a> {
+    version: &'static str,
+    method: &'a str,
+    /// The result folder, as given.
+    folder: String,
+    nodes: usize,
+    columns: usize,
+    /// Wall time from start to end.
+    seconds: f64,
+    peak_memory_bytes: Option<u64>,
+    #[serde(flatten)]
+    contributions: Contributions,
+    warnings: Vec<String>,
+}
+
+impl<'a> Finished<'a> {
+    fn new(fit: &'a Fit, folder: &Path, seconds: f64) -> Self {
+        let warnings = fit.warnings.iter().map(|warning| warning.message.in_notation(Notation::CommandLine));
+        Finished {
+            version: env!("CARGO_PKG_VERSION"),
+            method: &fit.method,
+            folder: folder.display().to_string(),
+            nodes: fit.embedding.rows(),
+            columns: fit.embedding.dim(),
+            seconds,
+            peak_memory_bytes: peak_resident_bytes(),
+            contributions: Contributions::of(fit),
+            warnings: warnings.collect(),
+        }
+    }
 }

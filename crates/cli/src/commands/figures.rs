@@ -23,7 +23,7 @@ pub(crate) fn run(args: &FiguresArgs) -> Result<()> {
     // Invalid settings are reported before a large file is read.
     settings.check()?;
     interrupt::watch_for_it()?;
-    let mut reporter = Reporter::new(args.quiet).without_stages();
+    let mut reporter = Reporter::new(args.quiet).brief();
     let network =
         read_within(args.max_memory, &args.network, settings.model.threads, &mut reporter)?.0.network;
     let labels = args.labels.as_ref().map(|file| args.columns.open(file, network.nodes())).transpose()?;

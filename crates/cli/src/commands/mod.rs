@@ -1,6 +1,7 @@
 //! The commands, one file each, with a function `run(args)`.
 
 mod checkpoint;
+pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod embed;
@@ -11,11 +12,13 @@ pub(crate) mod fit;
 pub(crate) mod generate;
 pub(crate) mod methods;
 pub(crate) mod neighbors;
+mod output_file;
 mod plan;
 pub(crate) mod proximity;
 pub(crate) mod report;
 pub(crate) mod tune;
 pub(crate) mod views;
+mod worth;
 
 use std::path::Path;
 use std::time::Instant;
@@ -23,7 +26,7 @@ use std::time::Instant;
 use anyhow::Result;
 use manyview::Network;
 use manyview::evaluate::Labels;
-use manyview::io::{ReadNetwork, ReadOptions, read_network};
+use manyview::io::{Disk, Files, ReadNetwork, ReadOptions, read_network_from};
 use manyview::message::Notation;
 use manyview::parallel::Pool;
 
@@ -48,10 +51,21 @@ pub(crate) fn read_within(
     threads: Option<usize>,
     reporter: &mut Reporter,
 ) -> Result<(ReadNetwork, f64)> {
+    read_from(&Disk, max_memory, args, threads, reporter)
+}
+
+/// The same, from files that may be watched.
+fn read_from(
+    files: &dyn Files,
+    max_memory: Option<u64>,
+    args: &NetworkArgs,
+    threads: Option<usize>,
+    reporter: &mut Reporter,
+) -> Result<(ReadNetwork, f64)> {
     let began = Instant::now();
     let pool = Pool::new(threads)?;
     let options = ReadOptions { max_memory, ..args.options() };
-    let read = read_network(&args.source()?, &options, &pool, &mut |now| {
+    let read = read_network_from(files, &args.source()?, &options, &pool, &mut |now| {
         reporter.reading(now);
         interrupt::go_on()
     });

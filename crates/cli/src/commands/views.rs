@@ -1,18 +1,51 @@
-//! `manyview views`: describes the views of a network and how far they agree.
+//! `manyview views`: describes the views of a network and how far they agree; with `--alone`, scores each of them.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use anyhow::Result;
+use manyview::Labels;
 use manyview::overlap::Overlap;
 use manyview::parallel::Pool;
 use manyview::summary::{Summary, ViewSummary, summarize_watched};
+use manyview::worth::view_worth;
 
-use super::read;
+use super::{read, tell_unknown, tell_unlabeled, worth};
 use crate::args::ViewsArgs;
 use crate::interrupt;
-use crate::ui::{Reporter, plural, print, thousands};
+use crate::ui::{Reporter, plural, print, thousands, worth_table};
 
 pub(crate) fn run(args: &ViewsArgs) -> Result<()> {
+    match &args.worth.labels {
+        Some(labels) => alone(args, labels),
+        None => describe(args),
+    }
+}
+
+/// Scores each view alone, all views together, and all but one.
+fn alone(args: &ViewsArgs, file: &Path) -> Result<()> {
+    let (model, settings) = (args.model()?, args.worth());
+    model.check()?;
+    interrupt::watch_for_it()?;
+    let mut reporter = Reporter::new(args.quiet).brief();
+    let (network, _) = read(&args.network, model.threads, &mut reporter)?;
+    let labels = Labels::open(file, network.nodes())?;
+    tell_unlabeled(&labels, &reporter);
+    tell_unknown(&labels, file, "network", &reporter);
+    let found =
+        view_worth(&network, &labels, &model, &settings, &mut |event| worth::show(event, &mut reporter));
+    reporter.finish();
+    let found = found?;
+    for note in &found.notes {
+        reporter.say(&format!("note: {note}"));
+    }
+    if args.json {
+        return print(serde_json::to_string_pretty(&found)? + "\n");
+    }
+    print(worth_table(&found))
+}
+
+fn describe(args: &ViewsArgs) -> Result<()> {
     let settings = args.proximity.settings()?;
     let pool = Pool::new(args.threads)?;
     interrupt::watch_for_it()?;

@@ -23,11 +23,11 @@ use page::{About, Picture};
 use progress::Printer;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
-    let settings = args.settings();
+    let settings = args.settings()?;
     // Invalid settings are reported before a large file is read.
     settings.check()?;
     interrupt::watch_for_it()?;
-    let mut reporter = Reporter::new(args.quiet).without_stages();
+    let mut reporter = Reporter::new(args.quiet).brief();
     let (network, _) = read(&args.network, args.threads, &mut reporter)?;
     let labels = args.columns.open(&args.labels, network.nodes())?;
     tell_unlabeled(&labels, &reporter);
@@ -84,9 +84,11 @@ fn write(
     output.write(json, |writer| record.write_to(writer))?;
     let head = format!("{sentence}\n\n```sh\n{command}\n```\n\n");
     let body: String = tables.iter().map(write::markdown).collect();
-    let text = head + &body + &write::legend_text(tables, "\\*");
+    let times = write::times_markdown(&comparison.times);
+    let text = head + &body + &write::legend_text(tables, "\\*") + &times;
     write_text(&mut output, markdown, &text)?;
-    write_text(&mut output, latex, &tables.iter().map(write::latex).collect::<String>())?;
+    let text = tables.iter().map(write::latex).collect::<String>() + &write::times_latex(&comparison.times);
+    write_text(&mut output, latex, &text)?;
     let title = args.output.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let about = About {
         title: &title,
@@ -118,13 +120,14 @@ fn sentence(network: &Network, labels: &Labels, comparison: &Comparison) -> Stri
 
 /// Prints the tables. Fails if every method failed.
 fn show(args: &CompareArgs, comparison: &Comparison) -> Result<()> {
-    let Comparison { rows, tables, .. } = comparison;
+    let Comparison { rows, tables, times, .. } = comparison;
     let mut text: String = tables.iter().map(|table| write::text(table) + "\n").collect();
     if rows.iter().all(|row| row.candidates.is_empty()) {
         print(text)?;
         let record = args.output.join(REPORT_FILES[0]);
         bail!("every method failed; see {} for the reasons", record.display());
     }
+    text += &(write::times_text(times) + "\n");
     text.push_str(&write::legend_text(tables, "*"));
     let failed = rows.iter().filter(|row| !row.failures.is_empty()).count();
     if failed > 0 {

@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
-use manyview::compare::{Line, Table, percent};
+use manyview::compare::{Line, RowTime, Section, Table, percent};
 use manyview::evaluate::Summary;
 
 pub(super) const GAIN: &str = "gain of mnmf";
+
+/// The gain as a difference of percentages.
+const POINTS: &str = "gain in points";
 
 const STAR: &str =
     "selected on the test nodes, separately for each column, which is not possible in practice";
@@ -38,11 +41,18 @@ pub(super) fn gains(table: &Table) -> Option<Vec<String>> {
     table.gain.as_ref().map(|gain| gain.iter().map(words).collect())
 }
 
+/// The rows of gains: the difference, and its share of the best other score.
+fn gain_rows(table: &Table) -> Vec<(&'static str, Vec<String>)> {
+    let words = |gain: &Option<f64>| gain.map_or_else(String::new, |gain| format!("{:+.1}", 100.0 * gain));
+    let points = table.gain_points.as_ref().map(|gain| (POINTS, gain.iter().map(words).collect()));
+    points.into_iter().chain(gains(table).map(|gains| (GAIN, gains))).collect()
+}
+
 /// A table as text.
 pub(super) fn text(table: &Table) -> String {
     const CELL: usize = 12;
     let names = table.lines.iter().map(|line| name(line).chars().count());
-    let widest = names.max().unwrap_or(0).max(GAIN.len());
+    let widest = names.max().unwrap_or(0).max(POINTS.len());
     let mut text = format!("{}, percent\n{:widest$}", table.title, "");
     table.columns.iter().for_each(|column| _ = write!(text, "  {column:>CELL$}"));
     text.push('\n');
@@ -67,8 +77,8 @@ pub(super) fn text(table: &Table) -> String {
         }
         text.push('\n');
     }
-    if let Some(gains) = gains(table) {
-        let _ = write!(text, "{GAIN:<widest$}");
+    for (name, gains) in gain_rows(table) {
+        let _ = write!(text, "{name:<widest$}");
         gains.iter().for_each(|gain| _ = write!(text, "  {gain:>CELL$}"));
         text.push('\n');
     }
@@ -139,8 +149,8 @@ pub(super) fn markdown(table: &Table) -> String {
         }
         text.push('\n');
     }
-    if let Some(gains) = gains(table) {
-        let _ = writeln!(text, "| {GAIN} | {} |", gains.join(" | "));
+    for (name, gains) in gain_rows(table) {
+        let _ = writeln!(text, "| {name} | {} |", gains.join(" | "));
     }
     text.push('\n');
     text
@@ -184,9 +194,10 @@ pub(super) fn latex(table: &Table) -> String {
         }
         text.push_str(" \\\\\n");
     }
-    if let Some(gains) = gains(table) {
+    for (at, (name, gains)) in gain_rows(table).into_iter().enumerate() {
         let gains: Vec<String> = gains.iter().map(|gain| tex(gain)).collect();
-        let _ = writeln!(text, "\\midrule\n{GAIN} & {} \\\\", gains.join(" & "));
+        let rule = if at == 0 { "\\midrule\n" } else { "" };
+        let _ = writeln!(text, "{rule}{name} & {} \\\\", gains.join(" & "));
     }
     text.push_str("\\bottomrule\n\\end{tabular}\n");
     for (mark, meaning) in legend([table]) {
@@ -195,6 +206,66 @@ pub(super) fn latex(table: &Table) -> String {
     }
     text.push_str("\\end{table}\n\n");
     text
+}
+
+const TIMES: &str = "Running time";
+const TIMES_NOTE: &str = "seconds without reading and measuring; with several embeddings to choose from (views, paths), of all of them";
+
+/// The rows of the running times: section, name, seconds, number of embeddings.
+fn time_rows(times: &[RowTime]) -> impl Iterator<Item = (Section, &str, String, String)> {
+    times.iter().map(|row| {
+        let seconds = match row.seconds {
+            seconds if seconds < 9.995 => format!("{seconds:.2}"),
+            seconds => format!("{seconds:.0}"),
+        };
+        (row.section, row.name.as_str(), seconds, row.candidates.to_string())
+    })
+}
+
+/// The running times as text.
+pub(super) fn times_text(times: &[RowTime]) -> String {
+    let widest = times.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let mut text = format!("{TIMES}\n{:widest$}  {:>12}  {:>12}\n", "", "seconds", "embeddings");
+    let mut last = None;
+    for (section, name, seconds, embeddings) in time_rows(times) {
+        if last != Some(section) {
+            last = Some(section);
+            let _ = writeln!(text, "-- {section}");
+        }
+        let _ = writeln!(text, "{name:<widest$}  {seconds:>12}  {embeddings:>12}");
+    }
+    text + &format!("({TIMES_NOTE})\n")
+}
+
+/// The running times as Markdown.
+pub(super) fn times_markdown(times: &[RowTime]) -> String {
+    let mut text = format!("## {TIMES}\n\n| | seconds | embeddings |\n|---|---:|---:|\n");
+    let mut last = None;
+    for (section, name, seconds, embeddings) in time_rows(times) {
+        if last != Some(section) {
+            last = Some(section);
+            let _ = writeln!(text, "| *{section}* | | |");
+        }
+        let _ = writeln!(text, "| {} | {seconds} | {embeddings} |", escaped(name));
+    }
+    text + &format!("\nRunning time: {TIMES_NOTE}.\n")
+}
+
+/// The running times as LaTeX, for `booktabs`.
+pub(super) fn times_latex(times: &[RowTime]) -> String {
+    let mut text = format!(
+        "\\begin{{table}}\n\\caption{{{TIMES}: {TIMES_NOTE}.}}\n\\begin{{tabular}}{{lrr}}\n\\toprule\n & seconds & embeddings \\\\\n"
+    );
+    let mut last = None;
+    for (section, name, seconds, embeddings) in time_rows(times) {
+        if last != Some(section) {
+            last = Some(section);
+            let section = tex(&section.to_string());
+            let _ = writeln!(text, "\\midrule\n\\multicolumn{{3}}{{l}}{{\\emph{{{section}}}}} \\\\");
+        }
+        let _ = writeln!(text, "{} & {seconds} & {embeddings} \\\\", tex(name));
+    }
+    text + "\\bottomrule\n\\end{tabular}\n\\end{table}\n\n"
 }
 
 /// Escapes text for LaTeX.
@@ -218,7 +289,6 @@ fn tex(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use manyview::Group;
-    use manyview::compare::Section;
 
     use super::*;
 
@@ -233,6 +303,7 @@ mod tests {
         let lines = vec![line("a", true, Some(0.9)), line("b_c", false, Some(0.812)), line("d", false, None)];
         let mut table = Table::new("T", vec!["NMI".into()], lines);
         table.gain = Some(vec![Some(-0.02)]);
+        table.gain_points = Some(vec![Some(-0.018)]);
         table
     }
 
@@ -243,13 +314,16 @@ mod tests {
             text.contains("a *") && text.contains("81.2 ± 1.2") && text.contains("failed: a_b | 5%"),
             "{text}"
         );
-        assert!(text.contains("-2.0%"), "{text}");
+        assert!(text.contains("\ngain in points") && text.contains(" -1.8\n"), "{text}");
+        assert!(text.contains("\ngain of mnmf") && text.contains(" -2.0%\n"), "{text}");
         let markdown = markdown(&table());
         assert!(markdown.contains("| b_c | **81.2** ± 1.2 |") && markdown.contains("a \\*"), "{markdown}");
         assert!(markdown.contains("failed: a_b \\| 5%"), "{markdown}");
         let latex = latex(&table());
         assert!(latex.contains("b\\_c & \\textbf{81.2} {\\footnotesize$\\pm$1.2} \\\\"), "{latex}");
         assert!(latex.contains("a$^*$ & 90.0") && latex.contains("a\\_b | 5\\%"), "{latex}");
+        assert!(latex.contains("gain in points & -1.8 \\\\\ngain of mnmf & -2.0\\% \\\\"), "{latex}");
+        assert!(markdown.contains("| gain in points | -1.8 |\n| gain of mnmf | -2.0% |\n"), "{markdown}");
         assert!(latex.contains("\\footnotesize $^*$ selected on the test nodes"), "{latex}");
     }
 

@@ -22,7 +22,8 @@ use manyview::io::OutputFolder;
 use manyview::parallel::Pool;
 use manyview::result::SavedResult;
 use serde::Serialize;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 
 use crate::interrupt;
 use crate::ui::Reporter;
@@ -31,6 +32,10 @@ pub(crate) use sample::Sample;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
+
+/// What tells a page of ours from other files, in its first bytes.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"manyview\">";
+const HEAD: u64 = 2048;
 
 /// The parts of the script, in order of dependence.
 const SCRIPT: &str = concat!(
@@ -85,7 +90,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Checks the file before the work starts.
+    /// Checks the file before the work starts. A page that a report wrote is replaced, any other file only by force.
     pub(crate) fn prepare(path: &Path, force: bool) -> Result<Self> {
         let Some(name) = path.file_name() else {
             let sentence = format!("{} is not a file name; use a name such as report.html", path.display());
@@ -93,7 +98,7 @@ impl Place {
         };
         let name = name.to_string_lossy().into_owned();
         let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
-        let folder = OutputFolder::prepare_file(parent, &name, force)?;
+        let folder = OutputFolder::prepare_file(parent, &name, force || is_page(path))?;
         interrupt::writes_to(folder.traces());
         Ok(Place { folder, name })
     }
@@ -101,6 +106,13 @@ impl Place {
     fn path(&self) -> PathBuf {
         self.folder.path().join(&self.name)
     }
+}
+
+/// Whether a file is a page of this program.
+fn is_page(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains(GENERATOR)
 }
 
 /// The file that was written.

@@ -1,8 +1,8 @@
-//! The tables printed after a run: stages, and the columns of each view.
+//! The table of stages that a run with `--verbose` prints.
 
 use std::fmt::Write;
 
-use manyview::embedding::{Kind, Part};
+use manyview::embedding::Kind;
 use manyview::method::StageRecord;
 
 /// Width of the table before the columns of the views.
@@ -71,26 +71,12 @@ fn cell(record: &StageRecord, view: &str) -> String {
     format!("{share} {:>6.1}%", 100.0 * record.residual[view])
 }
 
-fn shortened(name: &str, width: usize) -> String {
+/// A name, cut if it is longer.
+pub(super) fn shortened(name: &str, width: usize) -> String {
     if name.chars().count() <= width {
         return name.to_owned();
     }
     name.chars().take(width - 1).chain(['…']).collect()
-}
-
-/// The columns of each view; empty if all columns belong to all views.
-pub(crate) fn part_table(parts: &[Part]) -> String {
-    if parts.len() < 2 {
-        return String::new();
-    }
-    let name = |part: &Part| part.view.clone().unwrap_or_else(|| "all views".into());
-    let widest = parts.iter().map(|part| name(part).chars().count()).max().unwrap_or(0);
-    let mut text = format!("{:<widest$}  columns\n", "view");
-    for part in parts {
-        let (view, columns) = (name(part), &part.columns);
-        text.push_str(&format!("{view:<widest$}  {}-{}\n", columns.start, columns.end - 1));
-    }
-    text
 }
 
 #[cfg(test)]

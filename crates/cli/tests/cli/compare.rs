@@ -272,8 +272,9 @@ fn mve_metapaths_and_a_chosen_c_are_the_same_for_any_threads() {
              --train 0.5 --c 1,auto --no-pictures --threads {threads}"
         ));
         let text = place.text(&format!("{folder}/compare.md"));
-        // All but the command.
-        text.split("```").nth(2).unwrap().to_owned()
+        // All but the command and the running times.
+        let scores = text.split("## Running time").next().unwrap();
+        scores.split("```").nth(2).unwrap().to_owned()
     };
     let text = tables(1);
     assert_eq!(tables(3), text);
@@ -379,6 +380,54 @@ fn mnmf_without_its_parts_and_over_ranges() {
     assert!(page.matches("class=\"curve c0\"").count() >= 2, "a curve for each sweep");
 }
 
+/// Own values, running times, gains in points beside relative ones, and no row twice.
+#[test]
+fn own_values_times_and_gains_in_points() {
+    let place = planted();
+    let line = "compare net --labels net/labels.tsv -o c --methods mnmf,netmf --dim 16 --repeats 1 --c 1 --no-pictures \
+                --preset paper --ablations --sweep dim=16,24,window=2";
+    let run = place.done(line);
+    for words in ["mnmf over dim", "mnmf over window", "Running time\n", "gain in points ", "gain of mnmf "] {
+        assert!(run.out.contains(words), "{words}: {}", run.out);
+    }
+    // The preset has shared stages, so they are not an ablation.
+    assert!(
+        !run.out.contains("shared, weighted") && run.out.contains("shared, equal weights"),
+        "{}",
+        run.out
+    );
+    let record = place.json("c/compare.json");
+    let rows: Vec<&str> =
+        record["methods"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(rows[rows.len() - 3..], ["16", "24", "2"]);
+    let times = record["times"].as_array().unwrap();
+    assert_eq!((times.len(), &times[0]["name"]), (rows.len(), &"netmf".into()));
+    assert!(times[0]["candidates"].as_u64().unwrap() > 1, "one per view: {}", times[0]);
+    assert!(times.iter().all(|row| row["seconds"].as_f64().unwrap() >= 0.0));
+    let table = &record["tables"][0];
+    let mean = |line: &serde_json::Value| line["cells"][0]["mean"].as_f64();
+    let of = |name: &str| {
+        let lines = table["lines"].as_array().unwrap();
+        lines
+            .iter()
+            .find(|line| line["name"] == name && line["section"] != "ablations of mnmf")
+            .and_then(mean)
+            .unwrap()
+    };
+    let points = of("mnmf") - of("netmf, chosen view");
+    assert!((table["gain_points"][0].as_f64().unwrap() - points).abs() < 1e-12, "{table}");
+    for (file, words) in
+        [("c/compare.md", "## Running time"), ("c/compare.tex", "\\caption{Running time: seconds")]
+    {
+        assert!(place.text(file).contains(words), "{file}");
+    }
+    // Another value later computes that one only.
+    let again = place.done(&line.replace("dim=16,24", "dim=16,24,32"));
+    for words in ["dim: 16 (9 of 12): reused\n", "dim: 32 (11 of 12)\n", "window: 2 (12 of 12): reused\n"] {
+        assert!(again.err.contains(words), "{words}: {}", again.err);
+    }
+}
+
 #[test]
 fn bad_input_gets_a_sentence() {
     let place = planted();
@@ -392,6 +441,16 @@ fn bad_input_gets_a_sentence() {
         ("compare net --labels net/labels.tsv -o c --c 0", 2, "must be a number greater than 0, or auto"),
         ("compare net --labels one.tsv -o c --methods netmf-sum", 1, "at least two classes"),
         ("compare net --labels net/labels.tsv", 2, "--output"),
+        (
+            "compare net --labels net/labels.tsv -o c --sweep color",
+            2,
+            "--sweep color: there is no such setting to vary; use dim,",
+        ),
+        (
+            "compare net --labels net/labels.tsv -o c --sweep dim=0,16",
+            2,
+            "--sweep dim=0: expected a whole number",
+        ),
     ] {
         place.fails(line, code, &[words]);
         assert!(!place.path("c/compare.json").exists(), "{line}");

@@ -169,14 +169,19 @@ fn the_demo_gives_the_same_result_as_its_files() {
     let digits = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits");
     let run = place.done("demo -o demo");
     assert!(run.err.contains("Robert Duin"), "the credit is shown: {}", run.err);
-    assert!(run.out.contains("2,000 nodes x 256 columns in demo/embedding.npy"), "{}", run.out);
-    let score = |name: &str| -> f64 {
-        let line =
-            run.out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{}", run.out));
-        line.split_whitespace().rev().nth(1).unwrap().parse().unwrap()
-    };
-    let best = run.out.lines().find(|line| line.contains("(best alone)")).expect("a best view").to_owned();
-    assert!(score("all views") > 0.97 && score("all views") > score(&best), "{}", run.out);
+    assert!(
+        run.out.contains("mnmf wrote 2,000 nodes x 256 columns to demo/embedding.npy in "),
+        "{}",
+        run.out
+    );
+    let table = run.out.rsplit("\nview ").next().unwrap();
+    let scores = table.lines().skip(1).take_while(|line| !line.starts_with('('));
+    let scores: Vec<f64> = scores
+        .map(|line| line.rsplit_once(" ±").unwrap().0.rsplit(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(scores.len(), 7, "all views and each of six alone: {}", run.out);
+    assert!(scores[0] > 0.97 && scores[0] > scores[1], "{}", run.out);
+    assert!(scores[1..].is_sorted_by(|a, b| a >= b), "the best alone comes first: {}", run.out);
     assert!(run.out.ends_with("open demo/report.html in a browser\n"), "{}", run.out);
     assert!(place.text("demo/report.html").starts_with("<!doctype html>"));
     let folder = place.embedded(digits);

@@ -111,7 +111,8 @@ fn during_stages() {
     let earlier = place.read("earlier/embedding.npy");
     let endless = "--negative 1 --dim 64 --stages 8 --max-iter 100000000 --unique-max-iter 5 --tol 0";
     for output in ["deep/result", "earlier --force"] {
-        let mut running = start(&place, &format!("embed net {endless} --no-checkpoint -o {output}"));
+        let mut running =
+            start(&place, &format!("embed net {endless} --verbose --no-checkpoint -o {output}"));
         // Printed when a later unique stage has begun; the consensus stages never end.
         running.wait_for("stage 1 (unique)");
         running.interrupt();
@@ -144,7 +145,7 @@ fn finished_stages_are_kept_and_taken_up() {
     place.done("generate --nodes 1500 --views 2 -q -o net");
     let settings = "net --dim 64 --stages 8 --max-iter 300 --tol 0";
     place.done(&format!("embed {settings} -q -o whole"));
-    let mut running = start(&place, &format!("embed {settings} -o result"));
+    let mut running = start(&place, &format!("embed {settings} --verbose -o result"));
     running.wait_for("stage 1 (unique)");
     let rest = running.interrupted();
     assert!(
@@ -212,7 +213,7 @@ fn killed_at_any_moment_nothing_finished_is_lost() {
     for moment in 0..20 {
         // A golden-ratio sequence: evenly spread, in no particular order.
         let share = (f64::from(moment) * 0.618_033_988_75).fract();
-        let mut running = start(&place, &format!("embed {settings} -o result"));
+        let mut running = start(&place, &format!("embed {settings} --verbose -o result"));
         running.ended_within(time.mul_f64(share));
         let _ = running.child.kill();
         running.child.wait().unwrap();

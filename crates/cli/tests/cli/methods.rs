@@ -34,7 +34,7 @@ fn every_method_writes_what_mnmf_writes() {
     let place = planted();
     for (method, settings) in QUICK {
         let run = place.done(&format!("embed net --method {method} {settings} -o {method} --format tsv"));
-        assert!(run.out.contains(&format!("{method}: 60 nodes x ")), "{}", run.out);
+        assert!(run.out.contains(&format!("{method} wrote 60 nodes x ")), "{}", run.out);
         let record = place.json(&format!("{method}/run.json"));
         assert_eq!(record["method"], method);
         assert_eq!(record["network"]["views"].as_array().unwrap().len(), 2);

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::support::{Place, Run, SMALL, npy};
+use super::support::{CALLS, MAILS, Place, Run, SMALL, npy};
 
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
@@ -36,8 +36,8 @@ fn run_json_keeps_the_contract() {
         "embed calls.tsv mails.tsv --seed 7 --threads 2 --consensus shared -o result {SMALL}"
     ));
     let run = place.json("result/run.json");
-    let expected = "command config memory method network notes peak_memory_bytes rank_records ranks seconds settings skipped_lines stages \
-                    threads vector_scale version warnings wide_vectors";
+    let expected = "command config date inputs memory method network notes peak_memory_bytes platform rank_records ranks \
+                    seconds settings skipped_lines stages threads vector_scale version warnings wide_vectors";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
     let command = run["command"].as_str().unwrap();
@@ -79,6 +79,65 @@ fn run_json_keeps_the_contract() {
         );
         assert!(view["entries"].as_u64().unwrap() > 0 && view["squared_norm"].as_f64().unwrap() > 0.0);
     }
+}
+
+/// A result can be traced to its files, its machine and its date.
+#[test]
+fn run_json_names_the_files_that_were_read() {
+    let place = Place::with_views();
+    place.write("nodes.txt", "ann\nbob\ncat\ndan\neve\nfay\n");
+    let run = place
+        .feed(&format!("embed --view x=- --view y=calls.tsv --nodes nodes.txt -q -o result {SMALL}"), MAILS);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let run = place.json("result/run.json");
+    let inputs: Vec<(&str, u64)> = run["inputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| (file["path"].as_str().unwrap(), file["bytes"].as_u64().unwrap()))
+        .collect();
+    let expected = [("nodes.txt", 24), ("-", MAILS.len() as u64), ("calls.tsv", CALLS.len() as u64)];
+    assert_eq!(inputs, expected);
+    // As xxh128sum prints it.
+    assert_eq!(run["inputs"][2]["xxh128"], "206604d462cd3226520608eba5ba05c5");
+    let date = run["date"].as_str().unwrap();
+    assert!(date.len() == 20 && date.starts_with("20") && date.ends_with('Z'), "{date}");
+    let platform = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    assert_eq!(run["platform"], platform.as_str());
+    // The record differs between runs; the vectors do not.
+    place.done(&format!("embed --view y=calls.tsv --nodes nodes.txt -q -o again {SMALL}"));
+    place.done(&format!("embed --view y=calls.tsv --nodes nodes.txt -q -o once-more {SMALL}"));
+    assert!(place.read("again/embedding.npy") == place.read("once-more/embedding.npy"));
+    // Labels that a method learns from are inputs, too.
+    place.write("labels.tsv", "ann\tx\nbob\tx\ncat\tx\ndan\ty\neve\ty\nfay\ty\n");
+    place
+        .done("embed calls.tsv mails.tsv --method mve --attention yes --labels labels.tsv --dim 4 -q -o mve");
+    let run = place.json("mve/run.json");
+    assert_eq!(run["inputs"][2]["path"], "labels.tsv");
+}
+
+#[test]
+fn results_are_not_written_to_standard_output() {
+    let place = Place::with_views();
+    place.write("labels.tsv", "ann\tx\nbob\ty\n");
+    let folder = ["-o", "cannot be written to standard output; give a folder"];
+    for line in [
+        "embed calls.tsv -o -",
+        "proximity calls.tsv -o -",
+        "generate -o -",
+        "demo -o -",
+        "compare calls.tsv --labels labels.tsv -o -",
+        "tune calls.tsv -o -",
+        "figures calls.tsv --labels labels.tsv -o -",
+    ] {
+        place.fails(line, 2, &folder);
+    }
+    let file = "cannot be written to standard output; give the name of a file";
+    place.fails("report result -o -", 2, &["-o", file]);
+    place.fails("evaluate classify result --labels labels.tsv --predictions -", 2, &["--predictions", file]);
+    // A folder that is really called so.
+    place.done(&format!("embed calls.tsv -q -o ./- {SMALL}"));
+    assert_eq!(place.names("-").len(), 3);
 }
 
 #[test]
@@ -228,7 +287,7 @@ fn quiet_means_quiet() {
 }
 
 #[test]
-fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
+fn the_end_is_a_sentence_a_table_and_what_to_do_next() {
     let place = Place::with_views();
     let Run { out, err, .. } = place.done(&format!("embed calls.tsv mails.tsv -o result {SMALL}"));
     let lines: Vec<&str> = err.lines().collect();
@@ -241,18 +300,75 @@ fn progress_goes_to_stderr_as_plain_lines_and_the_table_to_stdout() {
     );
     assert!(lines[2].starts_with("6 nodes, 2 views: calls (7 edges), mails (4 edges); read in "), "{err}");
     assert!(lines[3].starts_with("expecting about 50 proximity entries and "), "{err}");
-    assert_eq!(lines[4], "computing proximities");
+    assert_eq!(lines[4..], ["computing proximities"]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[1].starts_with("mnmf wrote 6 nodes x 16 columns to result/embedding.npy in "), "{out}");
+    let words: Vec<Vec<&str>> = lines[3..7].iter().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(words[0], ["view", "edges", "own", "columns", "explained"]);
+    assert_eq!((words[1][0], words[1][1], words[2][0], words[2][1]), ("calls", "7", "mails", "4"));
+    assert_eq!(words[3][..4], ["union", "of", "the", "views"]);
+    assert_eq!(
+        lines[7..],
+        [
+            "(8 columns are shared by all views; explained: share of squared proximity)",
+            "",
+            "next: manyview report result"
+        ]
+    );
+    assert!(lines[2..].iter().all(|line| line.len() <= 80), "{out}");
+    // The next command works as it is printed, also for names with blanks.
+    let mut command = place.command(&format!("embed calls.tsv -q {SMALL}"));
+    assert_eq!(command.args(["-o", "two words"]).output().unwrap().status.code(), Some(0));
+    let mut command = place.command(&format!("embed calls.tsv --force {SMALL}"));
+    let out = String::from_utf8(command.args(["-o", "two words"]).output().unwrap().stdout).unwrap();
+    assert!(out.ends_with("next: manyview report 'two words'\n"), "{out}");
+}
+
+#[test]
+fn stages_are_told_with_verbose() {
+    let place = Place::with_views();
+    let Run { out, err, .. } = place.done(&format!("embed calls.tsv mails.tsv -v -o result {SMALL}"));
+    let lines: Vec<&str> = err.lines().collect();
     assert!(lines[5].starts_with("stage 1 (unique): ") && lines[5].contains("residual: calls "), "{err}");
     assert!(lines[6].starts_with("stage 2 (consensus): "), "{err}");
     assert!(!err.contains('\r') && !err.contains('\u{1b}'), "no control characters: {err:?}");
-    for words in [
-        "stage  kind         columns  iterations",
-        "consensus",
-        "6 nodes x 16 columns in result/embedding.npy",
-    ] {
+    for words in ["stage  kind         columns  iterations", "consensus"] {
         assert!(out.contains(words), "no {words:?} in\n{out}");
     }
     assert!(!out.contains('\u{1b}'));
+    place.fails(&format!("embed calls.tsv -v -q -o other {SMALL}"), 2, &["cannot be used with"]);
+}
+
+#[test]
+fn one_line_of_json_for_scripts() {
+    let place = Place::with_views();
+    place.write("zero.tsv", "ann\tbob\n");
+    for quiet in ["", "-q"] {
+        let line = format!("embed calls.tsv mails.tsv {quiet} --json --force -o result {SMALL}");
+        let Run { out, err, .. } = place.done(&line);
+        assert_eq!((out.lines().count(), err.is_empty()), (1, !quiet.is_empty()), "{out}{err}");
+        let found: Value = serde_json::from_str(&out).unwrap();
+        let expected = "columns folder joint method nodes peak_memory_bytes seconds shared_columns version views warnings";
+        assert_eq!(keys(&found).join(" "), expected);
+        assert_eq!((&found["folder"], &found["method"]), (&"result".into(), &"mnmf".into()));
+        assert_eq!(
+            (&found["nodes"], &found["columns"], &found["shared_columns"]),
+            (&6.into(), &16.into(), &8.into())
+        );
+        assert!(found["seconds"].as_f64().unwrap() > 0.0 && found["warnings"].as_array().unwrap().is_empty());
+        assert_eq!(keys(&found["views"][0]).join(" "), "columns edges explained view");
+        assert_eq!((&found["views"][1]["view"], &found["views"][1]["edges"]), (&"mails".into(), &4.into()));
+    }
+    let run = place.done(&format!("embed zero.tsv --json -q --solver hals -o zero {SMALL}"));
+    let found: Value = serde_json::from_str(&run.out).unwrap();
+    assert!(
+        found["warnings"][0].as_str().unwrap().starts_with("the views are fully explained before stage 2")
+    );
+    let run =
+        place.done(&format!("embed calls.tsv mails.tsv --method netmf-concat --dim 4 --json -q -o netmf"));
+    let found: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((&found["views"][0]["columns"], &found["views"][0]["explained"]), (&2.into(), &Value::Null));
+    place.fails("embed calls.tsv --plan --json", 2, &["cannot be used with"]);
 }
 
 /// The empty sum is -0 in Rust.
@@ -261,7 +377,7 @@ fn a_zero_residual_is_not_printed_as_minus_zero() {
     let place = Place::new();
     place.write("x.tsv", "a\tb\n");
     // Plain updates explain it to the last bit.
-    let Run { out, err, .. } = place.done(&format!("embed x.tsv -o result --solver hals {SMALL}"));
+    let Run { out, err, .. } = place.done(&format!("embed x.tsv -v -o result --solver hals {SMALL}"));
     assert!(out.contains(" 0.0%") && !out.contains("-0.0%"), "{out}");
     assert!(err.contains("residual: x 0.0%"), "{err}");
     assert!(err.contains("warning: the views are fully explained before stage 2 of 2"), "{err}");
@@ -294,5 +410,44 @@ fn readers_that_leave_are_no_failure_and_full_disks_are() {
             err.contains("error: cannot write to standard output") && !err.contains("panicked"),
             "{line}: {err}"
         );
+    }
+}
+
+/// As with `2>&1 | head -1`, which once ended a run with exit code 101: both streams go to a reader that leaves.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_leaves_ends_no_command() {
+    use std::io::{PipeReader, pipe};
+    use std::process::{Command, Stdio};
+    let place = Place::new();
+    place.done("generate --nodes 60 --views 2 --communities 3 -q -o net");
+    place.done("embed net --dim 16 -q -o result");
+    let labels = "--labels net/labels.tsv";
+    let compared = format!("{labels} --methods mnmf,netmf-sum --dim 16 --repeats 1 --c 1");
+    for (line, made) in [
+        ("embed net --dim 16 -v -o again".to_owned(), "again/run.json"),
+        ("proximity net -o proximity".into(), "proximity/nodes.txt"),
+        ("views net".into(), ""),
+        (format!("views net --alone {labels} --dim 16 --repeats 1"), ""),
+        (format!("report result {labels}"), "result/report.html"),
+        ("explain result n1".into(), ""),
+        ("neighbors result --all".into(), ""),
+        ("cluster result --k 3".into(), ""),
+        (format!("evaluate classify result {labels}"), ""),
+        ("evaluate links net --dim 16 --repeats 1".into(), ""),
+        (format!("compare net {compared} -o compared"), "compared/compare.html"),
+        (format!("tune net {labels} --over stages=1,2 --dim 16 -o tuned"), "tuned/best.toml"),
+        (format!("figures net {labels} --only ablation --dim 16 -o figures"), "figures/figures.html"),
+        ("generate --nodes 30 -o other".into(), "other/nodes.txt"),
+        ("methods".into(), ""),
+        ("embed net --plan".into(), ""),
+    ] {
+        let (reader, writer): (PipeReader, _) = pipe().unwrap();
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("manyview"));
+        command.current_dir(place.path(".")).args(line.split_whitespace()).stdin(Stdio::null());
+        let mut child = command.stdout(writer.try_clone().unwrap()).stderr(writer).spawn().unwrap();
+        drop((reader, command));
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{line}");
+        assert!(made.is_empty() || place.path(made).exists(), "{line}");
     }
 }

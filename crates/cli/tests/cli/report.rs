@@ -68,11 +68,19 @@ fn labels_that_no_drawn_node_has_are_not_evaluated() {
 }
 
 #[test]
-fn an_earlier_page_is_kept_unless_forced() {
+fn an_earlier_page_is_replaced_and_other_files_only_by_force() {
     let place = finished();
     place.done("report result -q");
-    place.fails("report result", 2, &["result/report.html already exists", "--force"]);
-    place.done("report result --force");
+    let page = place.read("result/report.html");
+    place.done("report result --seed 1 -q");
+    assert!(place.read("result/report.html") != page, "it is another page");
+    for other in ["", "<!doctype html>\n<title>mine</title>\n", "\u{feff}notes"] {
+        place.write("notes.html", other);
+        place.fails("report result -o notes.html", 2, &["notes.html already exists", "--force"]);
+        assert_eq!(place.text("notes.html"), other);
+    }
+    place.done("report result --force -q -o notes.html");
+    assert!(place.text("notes.html").contains("content=\"manyview\""));
 }
 
 #[test]

@@ -65,3 +65,60 @@ fn bad_input_gets_a_message() {
     place.fails("views none.tsv", 1, &["none.tsv", "no such file"]);
     place.fails("views calls.tsv --window 0", 2, &["window"]);
 }
+
+/// Two views of the same communities, and one of noise; `labels.tsv` has the communities.
+fn planted() -> Place {
+    let place = Place::new();
+    place.done("generate --nodes 90 --views 3 --communities 3 --consensus 1 --noise 0.05,0.05,1 -o net -q");
+    place
+}
+
+const ALONE: &str = "views net --alone --labels net/labels.tsv --dim 16 --repeats 2";
+
+#[test]
+fn each_view_is_scored_alone_and_left_out() {
+    let place = planted();
+    let run = place.done(ALONE);
+    let lines: Vec<Vec<&str>> = run.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0].join(" "), "view micro-F1 alone NMI alone micro-F1 without contribution");
+    assert_eq!((lines[1][..2].join(" ").as_str(), lines[4][0]), ("all views", "view3"), "{}", run.out);
+    assert!(run.out.contains("trained on 50% of the labeled nodes, 2 splits; NMI: k-means with 3 clusters"));
+    for words in
+        ["embedding and scoring 1 of 7: all views\n", "4 of 7: view3 alone\n", "7 of 7: without view3\n"]
+    {
+        assert!(run.err.contains(words), "no {words:?} in\n{}", run.err);
+    }
+    let json = |line: &str| -> serde_json::Value {
+        let run = place.done(&format!("{ALONE} --json -q {line}"));
+        assert_eq!(run.err, "");
+        serde_json::from_str(&run.out).unwrap()
+    };
+    let found = json("");
+    assert_eq!(
+        (&found["method"], &found["labels"], &found["labeled"]),
+        (&"mnmf".into(), &3.into(), &90.into())
+    );
+    let views = found["views"].as_array().unwrap();
+    let mean = |scores: &serde_json::Value| scores["micro_f1"]["mean"].as_f64().unwrap();
+    for view in views {
+        let fall = mean(&found["all"]) - mean(&view["without"]);
+        assert_eq!(view["contribution"].as_f64().unwrap(), fall);
+    }
+    assert!(mean(&views[2]["alone"]) + 0.2 < mean(&views[0]["alone"]), "{found}");
+    // Settings of the proximity and of the method reach the fits.
+    assert_eq!(json("--method netmf-sum --window 2")["method"], "netmf-sum");
+    assert_ne!(json("--window 1")["views"], found["views"]);
+}
+
+#[test]
+fn options_of_scores_need_alone_and_labels() {
+    let place = planted();
+    place.fails("views net --alone", 2, &["required", "--labels <FILE>"]);
+    place.fails("views net --labels net/labels.tsv", 2, &["required", "--alone"]);
+    place.fails("views net --repeats 3", 2, &["required", "--alone"]);
+    place.fails(&format!("{ALONE} --no-proximity"), 2, &["cannot be used with"]);
+    place.fails(&format!("{ALONE} --train 2"), 2, &["--train 2 must be a fraction between 0 and 1"]);
+    place.fails(&format!("{ALONE} --method tucker --window 3"), 2, &["--window: tucker has no such setting"]);
+    place.write("one.tsv", "n1\tx\nn2\tx\n");
+    place.fails("views net --alone --labels one.tsv", 1, &["scores need at least two classes"]);
+}

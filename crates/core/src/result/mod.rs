@@ -4,6 +4,7 @@
 //! [`ResultFolder::commit`]; what is opened is checked to belong together. `run.json` is renamed last, and an earlier one is
 //! removed first: a folder without it holds no result.
 
+mod date;
 mod open;
 mod record;
 

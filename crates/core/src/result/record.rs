@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::date;
 use crate::comm::{self, Comm};
 use crate::method::{ChosenPlan, Fit, StageRecord, ViewRecord};
 use manyview_base::linalg::kernels::uses_wide_vectors;
 use manyview_base::memory::peak_resident_bytes;
 use manyview_base::message::{Message, Warning};
 use manyview_data::embedding::Part;
-use manyview_data::io::Directed;
+use manyview_data::io::{Directed, InputFile};
 use manyview_data::network::Duplicates;
 use manyview_data::overlap::Overlap;
 
@@ -19,8 +20,15 @@ use manyview_data::overlap::Overlap;
 #[derive(Clone, Debug, Serialize)]
 pub struct RunRecord<'a> {
     version: &'static str,
+    /// When the record was made, in UTC.
+    date: String,
+    /// Processor and system.
+    platform: String,
     /// What started the run.
     pub command: &'a str,
+    /// The files that the network and the labels were read from.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub inputs: &'a [InputFile],
     method: &'a str,
     config: &'a Value,
     settings: &'a Value,
@@ -194,7 +202,10 @@ impl<'a> RunRecord<'a> {
         let seconds = fit.seconds;
         RunRecord {
             version: env!("CARGO_PKG_VERSION"),
+            date: date::now(),
+            platform: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             command,
+            inputs: &[],
             method: &fit.method,
             config: &fit.config,
             settings: &fit.settings,

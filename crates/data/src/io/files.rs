@@ -18,6 +18,11 @@ pub trait Files {
     /// Returns the names in a folder, sorted.
     fn names(&self, folder: &Path) -> io::Result<Vec<String>>;
 
+    /// Opens standard input, which the path `-` stands for.
+    fn standard_input(&self) -> Box<dyn Read> {
+        Box::new(io::stdin())
+    }
+
     /// Reads a whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let OpenFile { mut reader, length } = self.open(path)?;

@@ -2,6 +2,7 @@
 
 mod atomic;
 mod blocks;
+mod checksums;
 mod files;
 mod lock;
 mod npy;
@@ -11,6 +12,7 @@ mod vectors;
 
 pub use atomic::{OutputFolder, Traces, remove_left_behind, write_atomic};
 pub use blocks::write_blocks;
+pub use checksums::{Checksums, InputFile};
 pub use files::{Disk, FileKind, Files, Memory, OpenFile};
 pub use npy::{NpyMatrix, read_npy, read_npy_from, write_npy, write_npy_to};
 pub use npz::{write_npz, write_npz_to};

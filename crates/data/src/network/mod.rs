@@ -227,6 +227,13 @@ impl Network {
         Network { nodes: self.nodes.clone(), views: vec![self.views[view].clone()] }
     }
 
+    /// Returns the network without one of its views.
+    pub fn without(&self, view: usize) -> Network {
+        let mut views = self.views.clone();
+        views.remove(view);
+        Network { nodes: self.nodes.clone(), views }
+    }
+
     /// Returns a hash of the nodes, and of the name, directedness, edges and weights of each view.
     pub fn fingerprint(&self) -> u64 {
         let nodes = mix_words(self.nodes.iter().map(text_key));

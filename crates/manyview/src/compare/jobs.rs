@@ -15,8 +15,8 @@ use manyview_data::Network;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::settings::{CompareSettings, Metapaths, Sweep};
-use super::variants::{ablations, values};
+use super::settings::{CompareSettings, Metapaths, Sweep, Swept};
+use super::variants::{ablations, swept};
 use crate::model::{Group, Method, Model};
 
 /// A row of the tables.
@@ -122,12 +122,12 @@ impl Jobs {
             jobs.add_mnmf(Section::Ours, "mnmf", ours.clone(), settings);
         }
         if settings.ablations {
-            for (title, variant) in ablations(&ours) {
+            for (title, variant) in ablations(&ours, network.views().len()) {
                 jobs.add_mnmf(Section::Ablations, title, variant, settings);
             }
         }
-        for &sweep in &settings.sweep {
-            jobs.add_sweep(sweep, &ours, network.views().len(), settings);
+        for range in &settings.sweep {
+            jobs.add_sweep(range, &ours, network.views().len(), settings)?;
         }
         Ok(jobs)
     }
@@ -159,9 +159,16 @@ impl Jobs {
     }
 
     /// Adds one row per value. Some numbers of stages need more columns than there are.
-    fn add_sweep(&mut self, sweep: Sweep, ours: &Mnmf, views: usize, settings: &CompareSettings) {
+    fn add_sweep(
+        &mut self,
+        range: &Swept,
+        ours: &Mnmf,
+        views: usize,
+        settings: &CompareSettings,
+    ) -> Result<()> {
         let (mut impossible, mut reason) = (Vec::new(), None);
-        for (value, mnmf) in values(sweep, ours) {
+        let sweep = range.setting;
+        for (value, mnmf) in swept(range, ours)? {
             match mnmf.plan(views) {
                 Ok(_) => self.add_mnmf(Section::Sweep(sweep), &value, mnmf, settings),
                 Err(error) => {
@@ -174,6 +181,7 @@ impl Jobs {
             let section = Section::Sweep(sweep);
             self.left_out.push(format!("{section} leaves out {}: {reason}", impossible.join(", ")));
         }
+        Ok(())
     }
 
     fn add_method(&mut self, method: Method, settings: &CompareSettings, network: &Network) -> Result<()> {
@@ -253,7 +261,7 @@ mod tests {
             repeats: 2,
             dim: 16,
             ablations: true,
-            sweep: vec![Sweep::ConsensusStages, Sweep::Stages],
+            sweep: vec![Sweep::ConsensusStages.into(), Sweep::Stages.into()],
             ..CompareSettings::default()
         };
         let jobs = Jobs::new(&settings, &network(["a/b", "a b"])).unwrap();

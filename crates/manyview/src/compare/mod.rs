@@ -52,8 +52,8 @@ pub use jobs::{CandidateKind, Section};
 pub use maps::MethodMap;
 pub use record::{CompareRecord, REPORT_FILES};
 pub use scores::{CostScores, Scores, ShareScores};
-pub use settings::{CompareSettings, Metapaths, Sweep};
-pub use table::{Candidate, Line, MeasuredRow, Table, percent};
+pub use settings::{CompareSettings, Metapaths, Sweep, Swept};
+pub use table::{Candidate, Line, MeasuredRow, RowTime, Table, percent};
 
 use std::path::Path;
 
@@ -78,6 +78,8 @@ pub struct Comparison {
     pub rows: Vec<MeasuredRow>,
     /// The tables.
     pub tables: Vec<Table>,
+    /// The running time of each row that has an embedding.
+    pub times: Vec<RowTime>,
     /// Notes on the labels and splits, which apply to all scores: sentences without a full stop.
     pub notes: Vec<String>,
     /// Which values of a sweep are impossible, and why: sentences without a full stop.
@@ -169,9 +171,10 @@ pub fn compare_with(
         Runner { settings: &settings, network, labels, folder, command, overlap, pool: &pool, listener };
     let rows = runner.run(&jobs)?;
     let tables = table::tables(&rows, &settings.train, &settings.c);
+    let times = table::times(&rows);
     let (nodes, seed) = (network.nodes().len(), settings.seed);
     let maps = folder.map(|folder| MethodMap::all(folder, nodes, seed, &jobs, &rows)).unwrap_or_default();
-    Ok(Comparison { rows, tables, notes, left_out: jobs.left_out, maps, settings })
+    Ok(Comparison { rows, tables, times, notes, left_out: jobs.left_out, maps, settings })
 }
 
 /// The folder of a job of a comparison, as [`kept_jobs`] finds it.

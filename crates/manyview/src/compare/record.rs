@@ -7,7 +7,7 @@ use manyview_data::labels::Labels;
 use serde::Serialize;
 
 use super::cache::{network_key, write_json};
-use super::table::{MeasuredRow, Table};
+use super::table::{MeasuredRow, RowTime, Table};
 use super::{CompareSettings, Comparison};
 
 /// The name of the record.
@@ -39,6 +39,7 @@ pub struct CompareRecord<'a> {
     /// The notes that apply to all scores; candidates have notes of their own.
     notes: &'a [String],
     tables: &'a [Table],
+    times: &'a [RowTime],
     methods: &'a [MeasuredRow],
 }
 
@@ -68,6 +69,7 @@ impl<'a> CompareRecord<'a> {
             preset: preset.name(),
             notes: &comparison.notes,
             tables: &comparison.tables,
+            times: &comparison.times,
             methods: &comparison.rows,
         }
     }

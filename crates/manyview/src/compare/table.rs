@@ -55,6 +55,23 @@ pub struct Table {
     /// For each column, the relative gain of MNMF over the best line of another method that is not an oracle; `None`
     /// if there is nothing to compare.
     pub gain: Option<Vec<Option<f64>>>,
+    /// The same as a difference, in fractions of 1.
+    pub gain_points: Option<Vec<Option<f64>>>,
+}
+
+/// The time that the embeddings of a row took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RowTime {
+    /// The section it is in.
+    pub section: Section,
+    /// The name of the method, or what is changed in MNMF.
+    pub name: String,
+    /// Seconds without reading and measuring: of all candidates together if there are several to choose from; on average if
+    /// each repeat has its own embedding.
+    pub seconds: f64,
+    /// The number of candidates.
+    pub candidates: usize,
 }
 
 /// A line of a table.
@@ -112,14 +129,30 @@ impl Table {
                     best.is_some() && line.cells[column].map(|cell| percent(cell.mean)) == best;
             }
         }
-        let gain = gain(&lines, columns.len());
-        Table { title: title.into(), columns, lines, gain }
+        let gain_of = |of: fn(f64, f64) -> f64| gain(&lines, columns.len(), of);
+        let (gain, gain_points) =
+            (gain_of(|ours, best| ours / best - 1.0), gain_of(|ours, best| ours - best));
+        Table { title: title.into(), columns, lines, gain, gain_points }
     }
 
     /// Whether it has lines that were chosen on the test nodes.
     pub fn has_oracle(&self) -> bool {
         self.lines.iter().any(|line| line.oracle)
     }
+}
+
+/// The running times of all rows that have an embedding.
+pub(super) fn times(rows: &[MeasuredRow]) -> Vec<RowTime> {
+    let of_row = |row: &MeasuredRow| {
+        let sum: f64 = row.candidates.iter().map(|candidate| candidate.scores.seconds).sum();
+        let count = row.candidates.len();
+        let (seconds, candidates) = match row.kind {
+            Some(_) => (sum, count),
+            None => (sum / count.max(1) as f64, 1),
+        };
+        (count > 0).then(|| RowTime { section: row.section, name: row.title.clone(), seconds, candidates })
+    };
+    rows.iter().filter_map(of_row).collect()
 }
 
 /// A fraction of 1 in percent, as tables are printed.
@@ -281,15 +314,15 @@ pub(super) fn best_validated(candidates: &[Candidate]) -> Option<&Candidate> {
     candidates.iter().rev().max_by(|a, b| validation(a).total_cmp(&validation(b)))
 }
 
-/// The relative gain of MNMF over the best fair line of another method, per column.
-fn gain(lines: &[Line], columns: usize) -> Option<Vec<Option<f64>>> {
+/// The gain of MNMF over the best fair line of another method, per column.
+fn gain(lines: &[Line], columns: usize, of: fn(f64, f64) -> f64) -> Option<Vec<Option<f64>>> {
     let ours = lines.iter().find(|line| line.section == Section::Ours)?;
     let others: Vec<&Line> =
         lines.iter().filter(|line| line.is_fair() && line.section != Section::Ours).collect();
     let of_column = |column: usize| {
         let best = others.iter().filter_map(|line| line.cells[column]).map(|cell| cell.mean);
         let best = best.max_by(f64::total_cmp).filter(|&best| best > 0.0)?;
-        Some(ours.cells[column]?.mean / best - 1.0)
+        Some(of(ours.cells[column]?.mean, best))
     };
     let gain: Vec<Option<f64>> = (0..columns).map(of_column).collect();
     gain.iter().any(Option::is_some).then_some(gain)
@@ -398,6 +431,21 @@ mod tests {
     }
 
     #[test]
+    fn times_are_of_all_candidates_and_of_one_repeat() {
+        let rows = [
+            measured(
+                Section::Method(Group::Single),
+                Some(CandidateKind::View),
+                &[scores(&[0.5], &[0.1]), scores(&[0.6], &[0.2])],
+            ),
+            measured(Section::Method(Group::Multi), None, &[scores(&[0.5], &[]), scores(&[0.7], &[])]),
+            measured(Section::Ours, None, &[]),
+        ];
+        let found: Vec<(f64, usize)> = times(&rows).iter().map(|row| (row.seconds, row.candidates)).collect();
+        assert_eq!(found, [(2.0, 2), (1.0, 1)], "a row without an embedding has no time");
+    }
+
+    #[test]
     fn nothing_to_compare_is_no_gain() {
         let multi = Section::Method(Group::Multi);
         for (others, ours) in [(vec![], vec![scores(&[0.9], &[])]), (vec![scores(&[0.9], &[])], vec![])] {
@@ -422,6 +470,8 @@ mod tests {
         assert_eq!(found[0].lines[1].failed.as_deref(), Some("out of memory"));
         let gain = found[0].gain.as_ref().unwrap()[0].unwrap();
         assert!((gain - 0.5).abs() < 1e-12, "{gain}");
+        let points = found[0].gain_points.as_ref().unwrap()[0].unwrap();
+        assert!((points - 0.3).abs() < 1e-12, "{points}");
         assert_eq!(found[1].title, "Clustering");
         assert_eq!(found[1].gain.as_ref().unwrap()[1], None);
     }

@@ -31,7 +31,9 @@ impl Studio<'_, '_> {
             Figure::Weights => self.weights(&ours),
             Figure::Maps => self.maps(&ours),
             Figure::Ablation => {
-                let variants = ablations(&ours).map(|(name, mnmf)| (name.to_owned(), mnmf));
+                let views = self.network.views().len();
+                let variants =
+                    ablations(&ours, views).into_iter().map(|(name, mnmf)| (name.to_owned(), mnmf));
                 let all = [("mnmf".to_owned(), ours)].into_iter().chain(variants).collect();
                 self.scored("ablation", "without one of its parts", Shape::Bars, "variant", all)
             }

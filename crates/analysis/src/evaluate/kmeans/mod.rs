@@ -10,6 +10,7 @@
 mod centers;
 mod start;
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,6 +60,25 @@ pub struct Clusters {
     pub iterations: usize,
     /// Whether no node changed its cluster in the last iteration.
     pub converged: bool,
+}
+
+impl Clusters {
+    /// The cluster of each node, numbered from the largest (of equal ones, that of the first node), and the sizes of those
+    /// that have nodes.
+    pub fn by_size(&self) -> (Vec<u32>, Vec<usize>) {
+        let most = self.assignments.iter().max().map_or(0, |&most| most as usize + 1);
+        let (mut sizes, mut first) = (vec![0; most], vec![usize::MAX; most]);
+        for (node, &cluster) in self.assignments.iter().enumerate() {
+            sizes[cluster as usize] += 1;
+            first[cluster as usize] = first[cluster as usize].min(node);
+        }
+        let mut order: Vec<usize> = (0..most).filter(|&cluster| sizes[cluster] > 0).collect();
+        order.sort_by_key(|&cluster| (Reverse(sizes[cluster]), first[cluster]));
+        let mut number = vec![0; most];
+        order.iter().zip(0..).for_each(|(&cluster, at)| number[cluster] = at);
+        let clusters = self.assignments.iter().map(|&cluster| number[cluster as usize]).collect();
+        (clusters, order.iter().map(|&cluster| sizes[cluster]).collect())
+    }
 }
 
 /// The nodes to be clustered. All computations use vectors minus their mean, which changes no distance.
@@ -366,6 +386,16 @@ mod tests {
         let vectors = Vectors::new(values, values.len() / dim, dim).unwrap();
         let pool = Pool::new(Some(threads)).unwrap();
         kmeans(&vectors, &KmeansSettings { restarts: 4, seed, ..KmeansSettings::new(k) }, &pool).unwrap()
+    }
+
+    #[test]
+    fn the_largest_cluster_comes_first() {
+        let by_size = |assignments: &[u32]| {
+            let assignments = assignments.to_vec();
+            Clusters { assignments, inertia: 0.0, iterations: 1, converged: true }.by_size()
+        };
+        assert_eq!(by_size(&[2, 0, 2, 3, 3, 2]), (vec![0, 2, 0, 1, 1, 0], vec![3, 2, 1]));
+        assert_eq!(by_size(&[1, 0]), (vec![0, 1], vec![1, 1]), "of equal ones, that of the first node");
     }
 
     #[test]

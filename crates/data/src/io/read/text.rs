@@ -44,7 +44,7 @@ pub(super) fn place(path: &Path) -> String {
 impl Text {
     pub(super) fn open(files: &dyn Files, path: &Path, taken: &BytesRead) -> Result<Text> {
         let raw: Box<dyn Read> = if is_stdin(path) {
-            Box::new(io::stdin())
+            files.standard_input()
         } else {
             files.open(path).map_err(|error| Error::io(path, error))?.reader
         };
