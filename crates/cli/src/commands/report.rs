@@ -38,10 +38,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         reporter
             .say(&format!("the page shows {words}, drawn at random, and their neighbors among all nodes"));
     }
-    let extras = evaluation(&sample, labels.as_ref(), args.seed, &pool, &mut reporter)?;
+    let extras = evaluation(&finished, &sample, labels.as_ref(), args.seed, &pool, &mut reporter)?;
     let title = title(&args.folder);
-    let (labels, sample, extras) = (labels.as_ref(), &sample, &extras);
-    let content = Content { title: &title, finished: &finished, labels, sample, extras };
+    let labels: Vec<(&str, &Labels)> = labels.iter().map(|labels| ("label", labels)).collect();
+    let content =
+        Content { title: &title, finished: &finished, labels: &labels, sample: &sample, extras: &extras };
     let written = write(content, args.seed, place, &pool, &mut reporter)?;
     if !reporter.is_quiet() {
         let nodes = sample.words().unwrap_or_else(|| plural(finished.embedding.rows(), "node"));
