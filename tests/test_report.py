@@ -453,6 +453,25 @@ class Report(unittest.TestCase):
         self.assertEqual(self.browser.run("window.manyview.named()"), [])
         self.assertLess(self.browser.run(INK), with_names)
 
+    def test_several_sets_of_labels_can_be_switched(self):
+        html = self.page.read_text(encoding="utf-8")
+        before, rest = html.split('<script type="application/json" id="data">', 1)
+        data, after = rest.split("</script>", 1)
+        data = json.loads(data)
+        parity = {"title": "parity", "names": ["even", "odd"], "of": [[label % 2 for label in labels] for labels in data["labels"][0]["of"]]}
+        data["labels"].append(parity)
+        page = self.folder / "sets.html"
+        page.write_text(before + '<script type="application/json" id="data">' + json.dumps(data).replace("<", "\\u003c") + "</script>" + after, encoding="utf-8")
+        self.browser.open(page)
+        modes = self.browser.run("[...document.querySelectorAll('#color option')].map((o) => o.textContent)")
+        self.assertEqual(modes[:2], ["label", "parity"])
+        self.color_by("parity")
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('#legend .classes button')].map((one) => one.textContent)"), ["even1,000", "odd1,000"])
+        self.find("123")
+        self.browser.press("Enter")
+        self.assertRegex(self.text("node"), r"label \d; parity (even|odd)")
+        self.quiet(page)
+
     def test_figures_are_saved_as_png_svg_and_csv(self):
         self.browser.open(self.page)
         self.settle()

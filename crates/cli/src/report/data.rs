@@ -195,9 +195,11 @@ impl<'a> Origins<'a> {
         let SavedResult { embedding, run } = finished;
         let views = run.network.views.iter().map(|view| view.name.as_str());
         let joint = run.network.joint.iter().map(|joint| joint.name.as_str());
-        let mut sources: Vec<&str> = std::iter::once("consensus").chain(views).chain(joint).collect();
-        if embedding.parts().is_empty() {
-            sources.clear();
+        let sources: Vec<&str> = std::iter::once("consensus").chain(views).chain(joint).collect();
+        // Other methods have one part for all columns, which is no consensus stage.
+        let without_view = embedding.parts().iter().all(|part| part.view.is_none());
+        if embedding.parts().is_empty() || (run.stages.is_empty() && without_view) {
+            return Origins { embedding, sources: Vec::new(), source_of: Vec::new() };
         }
         let source = |part: &Part| match &part.view {
             None if part.kind == Kind::Joint => sources.len() - 1,
