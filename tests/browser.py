@@ -3,13 +3,31 @@ import base64
 import fcntl
 import json
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SECONDS = 60  # timeout of an answer
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+AXE = ROOT / "target/axe/node_modules/axe-core/axe.min.js"
+AXE_VERSION = "4.14.0"
+# The rules of WCAG 2.2 at levels A and AA.
+AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+
+def axe():
+    """The script of axe-core, from the npm registry; None without npm, which is said aloud."""
+    if not AXE.exists():
+        if not shutil.which("npm"):
+            print("\n*** skipped: no npm; the pages were not checked for accessibility ***\n", file=sys.stderr)
+            return None
+        command = ["npm", "install", "--prefix", str(ROOT / "target/axe"), "--no-save", "--no-audit", "--no-fund", f"axe-core@{AXE_VERSION}"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return AXE.read_text(encoding="utf-8")
 
 
 class Browser:
@@ -67,8 +85,26 @@ class Browser:
                 raise AssertionError(f"never true: {code}; problems: {self.problems}")
             time.sleep(0.05)
 
+    def violations(self, script):
+        """What axe-core finds at levels A and AA: a line per rule with the elements."""
+        self.run(f"{script};0")
+        found = "({id, nodes}) => `${id}: ${nodes.map((node) => `${node.target} (${node.any[0]?.message})`).join('; ')}`"
+        return self.run(f"axe.run(document, {{runOnly: {AXE_RULES}}}).then((done) => done.violations.map({found}))")
+
+    def saves_to(self, folder):
+        """Puts downloads into a folder."""
+        self.ask("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
     def mouse(self, kind, x, y, **more):
         self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def drag(self, *points, shift=False):
+        """Presses the button at the first point, moves over the others and releases it at the last."""
+        keys = {"modifiers": 8} if shift else {}
+        self.mouse("mousePressed", *points[0], button="left", clickCount=1, **keys)
+        for point in points[1:]:
+            self.mouse("mouseMoved", *point, button="left", buttons=1, **keys)
+        self.mouse("mouseReleased", *points[-1], button="left", clickCount=1, **keys)
 
     def click(self, x, y):
         self.mouse("mouseMoved", x, y)

@@ -67,10 +67,11 @@ fn score(args: &DemoArgs, model: &Model, network: &Network, reporter: &mut Repor
     alone.finish();
     let found = found?;
     let sample = Sample::of(&finished.embedding, None, model.seed);
-    let extras = report::evaluation(&sample, Some(&labels), model.seed, &pool, reporter)?;
+    let extras = report::evaluation(&finished, &sample, Some(&labels), model.seed, &pool, reporter)?;
     let place = Place::prepare(&args.output.join("report.html"), true)?;
-    let (labels, sample, extras) = (Some(&labels), &sample, &extras);
-    let content = Content { title: "digits", finished: &finished, labels, sample, extras };
+    let labels = [("label", &labels)];
+    let content =
+        Content { title: "digits", finished: &finished, labels: &labels, sample: &sample, extras: &extras };
     let page = report::write(content, model.seed, place, &pool, reporter)?;
     if reporter.is_quiet() {
         return Ok(());

@@ -43,7 +43,8 @@ pub(crate) fn run(args: &FiguresArgs) -> Result<()> {
     output.write(RECORD, |writer| writer.write_all(&json))?;
     let title = args.output.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let about = About::new(&title, &command, &network, labels.as_ref(), &settings);
-    output.write(PAGE, |writer| writer.write_all(page(&about, &found).as_bytes()))?;
+    let html = page(&about, &found)?;
+    output.write(PAGE, |writer| writer.write_all(html.as_bytes()))?;
     for panel in found.drawings.iter().flat_map(|drawing| &drawing.panels) {
         let text = drawing_file(panel, &about);
         output.write(&format!("{}.svg", panel.name), |writer| writer.write_all(text.as_bytes()))?;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use manyview::Error;
 use manyview::evaluate::Labels;
 use manyview::parallel::Pool;
-use manyview::result::ResultFolder;
+use manyview::result::{ResultFolder, SavedResult};
 
 use super::tell_unknown;
 use crate::args::ReportArgs;
@@ -26,29 +26,22 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     let finished = ResultFolder::open(&args.folder)?;
     let path = args.output.clone().unwrap_or_else(|| args.folder.join("report.html"));
     let place = Place::prepare(&path, args.force)?;
-    let labels = args.labels.as_ref().map(|path| {
-        let mut sets = args.columns.open_sets(path, finished.embedding.nodes())?;
-        if let [(shown, _), _, ..] = &sets[..] {
-            reporter.say(&format!("the page shows the labels of the first column, {shown}"));
-        }
-        let labels = match sets.is_empty() {
-            true => Labels::open(path, finished.embedding.nodes())?,
-            false => sets.swap_remove(0).1,
-        };
-        reporter.say(&format!("{}: {}", path.display(), plural(labels.names().len(), "label")));
-        tell_unknown(&labels, path, "result", &reporter);
-        Ok::<_, anyhow::Error>(labels)
-    });
-    let labels = labels.transpose()?;
+    let sets = match &args.labels {
+        Some(path) => label_sets(path, args, &finished, &reporter)?,
+        None => Vec::new(),
+    };
     let sample = Sample::of(&finished.embedding, args.sample, args.seed);
     if let Some(words) = sample.words() {
         reporter
             .say(&format!("the page shows {words}, drawn at random, and their neighbors among all nodes"));
     }
-    let extras = evaluation(&sample, labels.as_ref(), args.seed, &pool, &mut reporter)?;
+    // Scores are those of the first set.
+    let scored = sets.first().map(|(_, labels)| labels);
+    let extras = evaluation(&finished, &sample, scored, args.seed, &pool, &mut reporter)?;
     let title = title(&args.folder);
-    let (labels, sample, extras) = (labels.as_ref(), &sample, &extras);
-    let content = Content { title: &title, finished: &finished, labels, sample, extras };
+    let labels: Vec<(&str, &Labels)> = sets.iter().map(|(name, labels)| (name.as_str(), labels)).collect();
+    let content =
+        Content { title: &title, finished: &finished, labels: &labels, sample: &sample, extras: &extras };
     let written = write(content, args.seed, place, &pool, &mut reporter)?;
     if !reporter.is_quiet() {
         let nodes = sample.words().unwrap_or_else(|| plural(finished.embedding.rows(), "node"));
@@ -57,6 +50,32 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         print(format!("{page}: {nodes}, {size}, {time}; open it in a browser\n"))?;
     }
     Ok(())
+}
+
+/// The labels of a file: a set for each chosen column, or one of all columns.
+fn label_sets(
+    path: &Path,
+    args: &ReportArgs,
+    finished: &SavedResult,
+    reporter: &Reporter,
+) -> Result<Vec<(String, Labels)>> {
+    let nodes = finished.embedding.nodes();
+    let mut sets = args.columns.open_sets(path, nodes)?;
+    if sets.is_empty() {
+        sets.push(("label".to_owned(), Labels::open(path, nodes)?));
+    }
+    for (name, labels) in &sets {
+        let of = if sets.len() > 1 { format!(", column {name}") } else { String::new() };
+        reporter.say(&format!("{}{of}: {}", path.display(), plural(labels.names().len(), "label")));
+        tell_unknown(labels, path, "result", reporter);
+    }
+    if let [(scored, _), _, ..] = &sets[..] {
+        reporter.say(&format!(
+            "the page shows {} of labels; scores are those of {scored}",
+            plural(sets.len(), "set")
+        ));
+    }
+    Ok(sets)
 }
 
 /// The title of the page: the name of the folder.

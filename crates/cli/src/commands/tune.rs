@@ -38,7 +38,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<()> {
     let about = About { title: &title, command: &command, network: &network };
     let best = format!("# {command}\n{}", settings_toml(&found.best().candidate.model));
     for (name, content) in
-        REPORT_FILES.iter().zip([&json[..], page(&about, &found).as_bytes(), best.as_bytes()])
+        REPORT_FILES.iter().zip([&json[..], page(&about, &found)?.as_bytes(), best.as_bytes()])
     {
         output.write(name, |writer| std::io::Write::write_all(writer, content))?;
     }

@@ -90,14 +90,8 @@ fn write(
     let text = tables.iter().map(write::latex).collect::<String>() + &write::times_latex(&comparison.times);
     write_text(&mut output, latex, &text)?;
     let title = args.output.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let about = About {
-        title: &title,
-        command,
-        sentence: &sentence,
-        label_of: (0..labels.rows()).map(|row| labels.of(row).first().copied()).collect(),
-        labels: labels.names(),
-    };
-    write_text(&mut output, html, &page::page(&about, tables, pictures))?;
+    let about = About { title: &title, command, sentence: &sentence, nodes: network.nodes(), labels };
+    write_text(&mut output, html, &page::page(&about, tables, pictures)?)?;
     output.commit()?;
     Ok(())
 }

@@ -1,14 +1,17 @@
 //! The comparison as one HTML page: tables, curves of sweeps, and a map of the nodes for each method.
 //!
-//! The page is HTML and SVG without scripts and without external resources. Invariant: names come from the data, so they
-//! are written through [`escaped`] only.
+//! Invariant: names come from the data, so they are written through [`escaped`] only, or as data of the script.
 
 use std::fmt::Write;
 
+use anyhow::Result;
 use manyview::compare::{Line, Section, Table, percent};
+use manyview::evaluate::Labels;
+use manyview::network::Nodes;
 
 use super::write::{GAIN, gains, legend};
-use crate::html::{END, bounds, chart, escaped, figure, head, score_cell, svg};
+use crate::html::svg::{Lines, Row, Scale};
+use crate::html::{Document, Maps, SCRIPT, TABLE_END, bounds, escaped, line_figure, score_cell, table_head};
 
 /// A map of the nodes.
 pub(super) struct Picture {
@@ -23,23 +26,29 @@ pub(super) struct About<'a> {
     pub(super) command: &'a str,
     /// The network, labels and settings in one sentence.
     pub(super) sentence: &'a str,
-    /// The first label of each node, if it has one.
-    pub(super) label_of: Vec<Option<u32>>,
-    pub(super) labels: &'a [String],
+    pub(super) nodes: &'a Nodes,
+    pub(super) labels: &'a Labels,
 }
 
 /// The whole page.
-pub(super) fn page(about: &About<'_>, tables: &[Table], pictures: &[Picture]) -> String {
-    let mut text = head(about.title, "methods compared", about.sentence, about.command);
-    for table in tables {
-        text.push_str(&section(table));
-    }
+pub(super) fn page(about: &About<'_>, tables: &[Table], pictures: &[Picture]) -> Result<String> {
+    let mut body: String = tables.iter().map(section).collect();
     for (mark, meaning) in legend(tables) {
         let colon = if mark == "*" { "" } else { ":" };
-        let _ = writeln!(text, "<p class=\"note\">{mark}{colon} {}</p>", escaped(meaning));
+        let _ = writeln!(body, "<p class=\"note\">{mark}{colon} {}</p>", escaped(meaning));
     }
-    text.push_str(&maps(about, pictures));
-    text + END
+    let maps = pictures.iter().map(|picture| (picture.title.as_str(), &picture.places[..]));
+    let maps = Maps::new(about.nodes, Some(about.labels), maps);
+    body += &maps.section();
+    let document = Document {
+        kind: "manyview comparison",
+        title: about.title,
+        sentence: about.sentence,
+        command: Some(about.command),
+        body,
+        script: SCRIPT,
+    };
+    document.write(&maps)
 }
 
 /// A table and its curves: sweeps are drawn as curves, all other lines are in the table.
@@ -53,7 +62,7 @@ fn section(table: &Table) -> String {
     let mut sweeps: Vec<Section> = table.lines.iter().filter(is_swept).map(|line| line.section).collect();
     sweeps.dedup();
     if !sweeps.is_empty() {
-        text.push_str("<div class=\"row\">\n");
+        text.push_str("<div class=\"figures\">\n");
         for sweep in sweeps {
             let lines: Vec<&Line> = table.lines.iter().filter(|line| line.section == sweep).collect();
             text.push_str(&curves(&sweep.to_string(), &table.columns, &lines));
@@ -67,26 +76,25 @@ fn html_table(table: &Table, lines: &[&Line]) -> String {
     let columns = table.columns.len();
     let means = |column: usize| lines.iter().filter_map(move |line| line.cells[column]).map(|cell| cell.mean);
     let bounds: Vec<(f64, f64)> = (0..columns).map(|column| bounds(means(column))).collect();
-    let mut text = "<div class=\"wide\"><table>\n<thead><tr><th></th>".to_owned();
-    table.columns.iter().for_each(|column| _ = write!(text, "<th>{}</th>", escaped(column)));
-    text.push_str("</tr></thead>\n<tbody>\n");
+    let head = std::iter::once("").chain(table.columns.iter().map(String::as_str));
+    let mut text = table_head(&table.title, head);
     let mut section = None;
     for line in lines {
         if section != Some(line.section) {
             section = Some(line.section);
             let _ = writeln!(
                 text,
-                "<tr class=\"group\"><th colspan=\"{}\">{}</th></tr>",
+                "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\">{}</th></tr>",
                 columns + 1,
                 escaped(&line.section.to_string())
             );
         }
         let star = if line.oracle { " *" } else { "" };
-        let _ = write!(text, "<tr><th>{}{star}</th>", escaped(&line.name));
+        let _ = write!(text, "<tr><th scope=\"row\">{}{star}</th>", escaped(&line.name));
         if let Some(failed) = &line.failed {
             let _ = writeln!(
                 text,
-                "<td colspan=\"{columns}\" class=\"failed\">failed: {}</td></tr>",
+                "<td colspan=\"{columns}\" class=\"words\">failed: {}</td></tr>",
                 escaped(failed)
             );
             continue;
@@ -105,39 +113,36 @@ fn html_table(table: &Table, lines: &[&Line]) -> String {
         text.push_str("</tr>\n");
     }
     if let Some(gains) = gains(table) {
-        let _ = write!(text, "<tr class=\"gain\"><th>{GAIN}</th>");
+        let _ = write!(text, "<tr class=\"gain\"><th scope=\"row\">{GAIN}</th>");
         gains.iter().for_each(|gain| _ = write!(text, "<td>{gain}</td>"));
         text.push_str("</tr>\n");
     }
-    text + "</tbody></table></div>\n"
+    text + TABLE_END
 }
 
-/// One curve per column over the values of a setting.
+/// Charts of the columns over the values of a setting, one for each measure: the measures of balanced classes are nearly the
+/// same, and their curves would hide each other.
 fn curves(title: &str, columns: &[String], lines: &[&Line]) -> String {
     let ticks: Vec<String> = lines.iter().map(|line| line.name.trim_end_matches(".0").to_owned()).collect();
-    let curve = |(column, name): (usize, &String)| {
-        (name.clone(), lines.iter().map(|line| line.cells[column].map(|cell| cell.mean)).collect())
+    let mut charts: Vec<(String, Vec<Row>)> = Vec::new();
+    for (column, name) in columns.iter().enumerate() {
+        let values = lines.iter().map(|line| line.cells[column].map(|cell| cell.mean)).collect();
+        let (measure, row) = match name.rsplit_once(' ') {
+            Some((measure, share)) if share.parse::<f64>().is_ok() => (measure, format!("train {share}")),
+            _ => ("score", name.clone()),
+        };
+        match charts.iter_mut().find(|(known, _)| known == measure) {
+            Some((_, rows)) => rows.push((row, values)),
+            None => charts.push((measure.to_owned(), vec![(row, values)])),
+        }
+    }
+    let x = title.rsplit_once(" over ").map_or(title, |(_, setting)| setting);
+    let chart = |(measure, rows): &(String, Vec<Row>)| {
+        let title = if measure == "score" { title.to_owned() } else { format!("{title}: {measure}") };
+        let (y, scale) = (format!("{measure}, percent"), Scale::Percent);
+        line_figure(&Lines { title: &title, x, y: &y, ticks: &ticks, rows, scale, bands: &[] })
     };
-    chart(title, &ticks, &columns.iter().enumerate().map(curve).collect::<Vec<_>>())
-}
-
-/// The maps of all methods, colored by label.
-fn maps(about: &About<'_>, pictures: &[Picture]) -> String {
-    if pictures.is_empty() {
-        return String::new();
-    }
-    let mut text = "<section>\n<h2>Maps</h2>\n<p>t-SNE of each embedding. Each point is a node; colors are labels.</p>\n<p>".to_owned();
-    for (label, name) in about.labels.iter().enumerate().take(60) {
-        let _ =
-            write!(text, "<span class=\"key p{}\">■ {}</span> ", label % svg::LABEL_COLORS, escaped(name));
-    }
-    text.push_str("</p>\n<div class=\"row\">\n");
-    for picture in pictures {
-        let title = format!("map of {}", picture.title);
-        let map = svg::map(&title, &picture.places, &about.label_of);
-        text.push_str(&figure(&picture.title, &map, &[]));
-    }
-    text + "</div>\n</section>\n"
+    charts.iter().map(chart).collect()
 }
 
 #[cfg(test)]
@@ -162,23 +167,15 @@ mod tests {
             line("8", Section::Sweep(Sweep::Dim), false, 0.5),
         ];
         let table = Table::new("T", vec!["NMI".into()], lines);
-        let labels = ["a\"><b".to_owned()];
-        let about = About {
-            title: "<x>",
-            command: "a & b",
-            sentence: "s",
-            label_of: vec![Some(0), None],
-            labels: &labels,
-        };
-        let pictures = [Picture { title: "<i>".into(), places: vec![Some([0.0, 1.0]), Some([2.0, 3.0])] }];
-        let page = page(&about, &[table], &pictures);
-        assert!(!page.contains("<script") && !page.contains("<i>") && !page.contains("\"><b"), "{page}");
-        assert!(
-            page.contains("&lt;script&gt;")
-                && page.contains("class=\"curve c0\"")
-                && page.contains("nodes p0")
-        );
-        assert!(page.contains("nodes p12"), "nodes without labels are drawn too");
+        let nodes: Nodes = ["</script><b>", "b"].iter().collect();
+        let labels = Labels::from_pairs(nodes.iter(), [("b", "a\"><b")]).unwrap();
+        let about = About { title: "<x>", command: "a & b", sentence: "s", nodes: &nodes, labels: &labels };
+        let pictures = [Picture { title: "<i>".into(), places: vec![Some([0.0, 1.0]), Some([-1.0, 1.0])] }];
+        let page = page(&about, &[table], &pictures).unwrap();
+        assert_eq!(page.matches("<script").count(), 2, "those of the page");
+        assert!(!page.contains("<i>") && !page.contains("\"><b"), "{page}");
+        assert!(page.contains("&lt;script&gt;") && page.contains("class=\"curve\""));
+        assert!(page.contains(r#"["\u003c/script>\u003cb>","b"]"#), "{page}");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Computes and packs the data of the page.
 //!
-//! Numbers are packed into bytes: shares in 255ths, cosines in 65,535ths, coordinates in 32,767ths, all in base64.
+//! Numbers are packed into bytes: shares in 255ths, cosines in 65,535ths, all in base64.
 //! With ten neighbors and six views that is about 250 bytes per node; a finer resolution would not be visible.
 //!
 //! The nodes of a page are those of the sample, then their neighbors outside of it, of which the page has less.
 
 use anyhow::Result;
-use manyview::embedding::Kind;
+use manyview::embedding::{Kind, Part};
 use manyview::layout::layout_watched;
 use manyview::method::{ChosenPlan, StageRecord, ViewRecord};
 use manyview::neighbors::{Neighbor, neighbors_watched};
@@ -16,9 +16,10 @@ use manyview::result::{SavedResult, SavedRun};
 use manyview::{Embedding, Error};
 use serde::Serialize;
 
-use super::encode::base64;
-use super::labels::Labels;
-use super::{Content, Scores};
+use super::{Content, Scores, Worth};
+use crate::html::PageMap;
+use crate::html::encode::base64;
+use crate::html::labels::LabelSet;
 use crate::interrupt;
 use crate::ui::Reporter;
 
@@ -31,28 +32,23 @@ const TOP_PARTS: usize = 3;
 /// Marks a missing neighbor.
 const NOBODY: u32 = u32::MAX;
 
-/// Marks missing coordinates.
-const NOWHERE: u16 = u16::MAX;
-
-/// All data of a page, unpacked by `data.js`.
+/// All data of a page, unpacked by `data.js` and `origins.js`.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
-    title: &'a str,
-    dim: usize,
     nodes: Vec<&'a str>,
     /// The sample of a large result.
     sample: Option<Drawn>,
-    /// x and y of each node of the map, 16 bits each.
-    places: String,
+    maps: [PageMap; 1],
     /// "consensus", then the views, and their union if it took part; empty if the columns of the result are not assigned to views.
     sources: Vec<&'a str>,
     /// For each node the share of each source, 8 bits each.
     shares: String,
     parts: Vec<PagePart>,
     neighbors: Near,
-    labels: Option<Labels>,
+    labels: Vec<LabelSet>,
     clusters: Option<Vec<i64>>,
     scores: Option<&'a Scores>,
+    worth: Option<&'a Worth>,
     run: Run<'a>,
 }
 
@@ -68,6 +64,8 @@ struct PagePart {
     stage: usize,
     /// Index into the sources.
     source: usize,
+    /// How many columns of the embedding it has.
+    columns: usize,
 }
 
 /// The neighbors of all nodes of the map, [`NEIGHBORS`] each.
@@ -118,7 +116,7 @@ pub(super) fn compute<'a>(
     pool: &Pool,
     reporter: &mut Reporter,
 ) -> Result<Page<'a>> {
-    let Content { title, finished, labels, sample, extras } = content;
+    let Content { finished, labels, sample, extras, .. } = content;
     let embedding = &finished.embedding;
     let mut near = neighbors_watched(embedding, &sample.rows, NEIGHBORS, pool, &mut |done| {
         reporter.neighbors(done, sample.rows.len());
@@ -139,18 +137,17 @@ pub(super) fn compute<'a>(
     rows.iter().zip(0..).for_each(|(&row, number)| numbers[row as usize] = number);
     let cluster = |at: usize, of: &[Option<u32>]| of.get(at).copied().flatten().map_or(-1, i64::from);
     Ok(Page {
-        title,
-        dim: embedding.dim(),
         nodes: rows.iter().map(|&row| embedding.nodes().id(row as usize)).collect(),
         sample: sample.is_part().then_some(Drawn { drawn: sample.rows.len(), of: sample.total }),
-        places: packed_places(&places),
+        maps: [PageMap::new("", &places)],
         shares: base64(&rows.iter().flat_map(|&node| origins.shares(node, node)).collect::<Vec<u8>>()),
         parts: origins.page_parts(),
         neighbors: origins.pack(&sample.rows, &near, &numbers),
         sources: origins.sources,
-        labels: labels.map(|labels| Labels::of_rows(labels, &rows)),
+        labels: labels.iter().map(|(title, labels)| LabelSet::of_rows(title, labels, &rows)).collect(),
         clusters: extras.clusters.as_ref().map(|of| (0..rows.len()).map(|at| cluster(at, of)).collect()),
         scores: extras.scores.as_ref(),
+        worth: extras.worth.as_ref(),
         run: run(&finished.run),
     })
 }
@@ -184,33 +181,27 @@ fn run(run: &SavedRun) -> Run<'_> {
     }
 }
 
-fn packed_places(places: &[Option<[f32; 2]>]) -> String {
-    let pack = |place: &Option<[f32; 2]>| match place {
-        Some(place) => place.map(|coordinate| ((coordinate + 1.0) * 32767.0).round() as u16),
-        None => [NOWHERE; 2],
-    };
-    base64(&places.iter().flat_map(pack).flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
-}
-
 /// The sources of vectors and similarities.
-struct Origins<'a> {
+pub(super) struct Origins<'a> {
     embedding: &'a Embedding,
     /// "consensus", then the views, and their union if it took part.
-    sources: Vec<&'a str>,
+    pub(super) sources: Vec<&'a str>,
     /// The source of each part.
     source_of: Vec<usize>,
 }
 
 impl<'a> Origins<'a> {
-    fn new(finished: &'a SavedResult) -> Self {
+    pub(super) fn new(finished: &'a SavedResult) -> Self {
         let SavedResult { embedding, run } = finished;
         let views = run.network.views.iter().map(|view| view.name.as_str());
         let joint = run.network.joint.iter().map(|joint| joint.name.as_str());
-        let mut sources: Vec<&str> = std::iter::once("consensus").chain(views).chain(joint).collect();
-        if embedding.parts().is_empty() {
-            sources.clear();
+        let sources: Vec<&str> = std::iter::once("consensus").chain(views).chain(joint).collect();
+        // Other methods have one part for all columns, which is no consensus stage.
+        let without_view = embedding.parts().iter().all(|part| part.view.is_none());
+        if embedding.parts().is_empty() || (run.stages.is_empty() && without_view) {
+            return Origins { embedding, sources: Vec::new(), source_of: Vec::new() };
         }
-        let source = |part: &manyview::embedding::Part| match &part.view {
+        let source = |part: &Part| match &part.view {
             None if part.kind == Kind::Joint => sources.len() - 1,
             None => 0,
             Some(view) => {
@@ -221,9 +212,20 @@ impl<'a> Origins<'a> {
         Origins { embedding, sources, source_of }
     }
 
+    /// The columns of a source.
+    pub(super) fn columns(&self, source: usize) -> Vec<usize> {
+        let parts = self.embedding.parts().iter().zip(&self.source_of).filter(|(_, of)| **of == source);
+        parts.flat_map(|(part, _)| part.columns.clone()).collect()
+    }
+
     fn page_parts(&self) -> Vec<PagePart> {
         let parts = self.embedding.parts().iter().zip(&self.source_of);
-        parts.map(|(part, &source)| PagePart { stage: part.stage, source }).collect()
+        let page_part = |(part, &source): (&Part, &usize)| PagePart {
+            stage: part.stage,
+            source,
+            columns: part.columns.len(),
+        };
+        parts.map(page_part).collect()
     }
 
     /// The share of each source in the inner product of two nodes, in 255ths.

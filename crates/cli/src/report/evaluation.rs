@@ -6,13 +6,14 @@ use manyview::evaluate::kmeans::{KmeansSettings, kmeans_watched};
 use manyview::evaluate::{self, ClassifySettings, ClusterSettings, Summary, Vectors};
 use manyview::message::Notation;
 use manyview::parallel::Pool;
+use manyview::result::SavedResult;
 
-use super::{Extras, Sample, ScoreTable, Scores};
+use super::{Extras, Sample, ScoreTable, Scores, worth};
 use crate::interrupt;
 use crate::ui::Reporter;
 
 /// Number of repeats; fewer than the ten of `manyview evaluate`, to save time.
-const REPEATS: usize = 3;
+pub(super) const REPEATS: usize = 3;
 /// Number of restarts of k-means.
 const RESTARTS: usize = 5;
 /// Number of clusters without labels.
@@ -23,6 +24,7 @@ const CLUSTERS: usize = 8;
 /// If the labels cannot be evaluated (with only one class, for example), the reason is reported and the page is
 /// written without scores.
 pub(crate) fn evaluation(
+    finished: &SavedResult,
     sample: &Sample<'_>,
     labels: Option<&evaluate::Labels>,
     seed: u64,
@@ -40,12 +42,13 @@ pub(crate) fn evaluation(
         interrupt::go_on()
     })?;
     let clusters = Some(found.assignments.into_iter().map(Some).collect());
-    let Some(labels) = labels else { return Ok(Extras { clusters, scores: None }) };
+    let Some(labels) = labels else { return Ok(Extras { clusters, ..Extras::default() }) };
     let mut tables = Vec::new();
     tables.extend(or_say(classification(&vectors, labels, seed, pool, reporter), reporter)?);
     tables.extend(or_say(clustering(&vectors, labels, seed, pool, reporter), reporter)?);
     let scores = (!tables.is_empty()).then_some(Scores { tables });
-    Ok(Extras { clusters, scores })
+    let worth = or_say(worth::measure(finished, sample, labels, seed, pool, reporter), reporter)?.flatten();
+    Ok(Extras { clusters, scores, worth })
 }
 
 fn or_say<T>(found: Result<T, Error>, reporter: &mut Reporter) -> Result<Option<T>, Error> {
@@ -110,7 +113,7 @@ fn clustering(
     })
 }
 
-fn percent(summary: Summary) -> String {
+pub(super) fn percent(summary: Summary) -> String {
     let spread = summary.std.map(|std| format!(" ± {:.1}", 100.0 * std)).unwrap_or_default();
     format!("{:.1}{spread}", 100.0 * summary.mean)
 }

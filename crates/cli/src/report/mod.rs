@@ -1,57 +1,45 @@
 //! The report: a self-contained page that shows a result.
 //!
-//! `data.rs` computes and packs the data; `page/` is the page in plain HTML, CSS and JavaScript, assembled here;
-//! `evaluation.rs` computes clusters and scores, `labels.rs` orders labels, `sample.rs` draws nodes of large results.
-//!
-//! Invariant: names of nodes, views and labels are untrusted text. They are written as JSON without `<`, so they cannot
-//! end the script element; the page inserts them as text, never as markup; and the content security policy allows only
-//! our own script, identified by its hash.
+//! `data.rs` computes and packs the data; `stages.rs` draws the charts; `evaluation.rs` computes clusters and scores, `worth.rs`
+//! what the columns of each view are worth, `sample.rs` draws nodes of large results. `page/` is what this page has besides
+//! the common one (`html/`).
 
 mod data;
-pub(crate) mod encode;
 mod evaluation;
-mod labels;
 mod sample;
+mod stages;
+mod worth;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use manyview::Error;
 use manyview::evaluate;
 use manyview::io::OutputFolder;
 use manyview::parallel::Pool;
-use manyview::result::SavedResult;
+use manyview::result::{SavedResult, SavedRun};
+use manyview::{Embedding, Error};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{Read, Write};
 
+use crate::html::{Document, board, filled, script};
 use crate::interrupt;
-use crate::ui::Reporter;
+use crate::ui::{Reporter, plural, seconds};
 pub(crate) use evaluation::evaluation;
 pub(crate) use sample::Sample;
+pub(crate) use worth::Worth;
 
-const PAGE: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/page.css");
+const BODY: &str = include_str!("page/body.html");
 
 /// What tells a page of ours from other files, in its first bytes.
-const GENERATOR: &str = "<meta name=\"generator\" content=\"manyview\">";
+const GENERATOR: &str = "<meta name=\"generator\" content=\"manyview report\">";
 const HEAD: u64 = 2048;
 
-/// The parts of the script, in order of dependence.
-const SCRIPT: &str = concat!(
-    "\"use strict\";\n(() => {\n",
-    include_str!("page/data.js"),
-    include_str!("page/dom.js"),
-    include_str!("page/colors.js"),
-    include_str!("page/modes.js"),
-    include_str!("page/map.js"),
-    include_str!("page/legend.js"),
+const SCRIPT: &str = script!(
+    include_str!("page/origins.js"),
     include_str!("page/node.js"),
-    include_str!("page/search.js"),
-    include_str!("page/charts.js"),
-    include_str!("page/tables.js"),
-    include_str!("page/main.js"),
-    "})();\n"
+    include_str!("page/views.js"),
+    include_str!("page/report.js")
 );
 
 /// Optional data of the page in addition to the result.
@@ -61,6 +49,8 @@ pub(crate) struct Extras {
     pub(crate) clusters: Option<Vec<Option<u32>>>,
     /// The scores of classification and clustering.
     pub(crate) scores: Option<Scores>,
+    /// What the columns of each view are worth.
+    pub(crate) worth: Option<Worth>,
 }
 
 /// The scores of an evaluation.
@@ -126,8 +116,8 @@ pub(crate) struct Written {
 pub(crate) struct Content<'a> {
     pub(crate) title: &'a str,
     pub(crate) finished: &'a SavedResult,
-    /// The labels of all nodes.
-    pub(crate) labels: Option<&'a evaluate::Labels>,
+    /// The labels of all nodes: sets with their titles.
+    pub(crate) labels: &'a [(&'a str, &'a evaluate::Labels)],
     /// The nodes on the map.
     pub(crate) sample: &'a Sample<'a>,
     pub(crate) extras: &'a Extras,
@@ -141,7 +131,7 @@ pub(crate) fn write(
     pool: &Pool,
     reporter: &mut Reporter,
 ) -> Result<Written> {
-    let page = page(&data::compute(content, seed, pool, reporter)?)?;
+    let page = page(content, &data::compute(content, seed, pool, reporter)?)?;
     reporter.finish();
     let written = Written { path: place.path(), bytes: page.len() };
     place.folder.write(&place.name, |writer| writer.write_all(page.as_bytes()))?;
@@ -153,15 +143,33 @@ pub(crate) fn write(
 }
 
 /// Assembles the page.
-fn page(data: &data::Page<'_>) -> Result<String> {
-    let policy = format!(
-        "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
-        encode::hash(SCRIPT),
-        encode::hash(STYLE)
-    );
-    // The data are inserted last, so that placeholders in them are not replaced.
-    let head =
-        PAGE.replacen("{policy}", &policy, 1).replacen("{style}", STYLE, 1).replacen("{script}", SCRIPT, 1);
-    let (before, after) = head.split_once("{data}").expect("the page has a placeholder for its data");
-    Ok([before, &encode::json(data)?, after].concat())
+fn page(content: Content<'_>, data: &data::Page<'_>) -> Result<String> {
+    let SavedResult { embedding, run } = content.finished;
+    let [residual, entries] = stages::charts(run);
+    let hidden = if run.stages.is_empty() { " hidden" } else { "" };
+    let parts = [
+        ("{board}", board("Map", "")),
+        ("{stages-hidden}", hidden.to_owned()),
+        ("{residual}", residual),
+        ("{entries}", entries),
+    ];
+    let parts: Vec<(&str, &str)> = parts.iter().map(|(name, part)| (*name, part.as_str())).collect();
+    let document = Document {
+        kind: "manyview report",
+        title: content.title,
+        sentence: &sentence(embedding, run),
+        command: None,
+        body: filled(BODY, &parts),
+        script: SCRIPT,
+    };
+    document.write(data)
+}
+
+/// The result in two sentences.
+fn sentence(embedding: &Embedding, run: &SavedRun) -> String {
+    let (nodes, views) = (plural(embedding.rows(), "node"), plural(run.network.views.len(), "view"));
+    let stages = run.stages.iter().map(|record| record.stage).max();
+    let stages = stages.map(|stages| format!(", {}", plural(stages, "stage"))).unwrap_or_default();
+    let (dim, time) = (plural(embedding.dim(), "dimension"), seconds(run.seconds.total));
+    format!("{nodes}, {views}, embedded in {dim}. Method: {}{stages}; run time: {time}.", run.method)
 }

@@ -5,12 +5,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use anyhow::Result;
 use manyview::Network;
 use manyview::compare::percent;
 use manyview::tune::{Ending, Search, SearchResult, StageScore, Trial, Tuning, settings_toml};
 
 use super::table::{FACTS, best, facts, score, sentence, test_columns};
-use crate::html::{END, bounds, chart, escaped, head, score_cell};
+use crate::html::svg::{Lines, Row, Scale};
+use crate::html::{Document, Maps, SCRIPT, TABLE_END, bounds, escaped, line_figure, score_cell, table_head};
 use crate::ui::{plural, seconds};
 
 /// The head of the page.
@@ -21,11 +23,10 @@ pub(crate) struct About<'a> {
 }
 
 /// The whole page.
-pub(crate) fn page(about: &About<'_>, tuning: &Tuning) -> String {
+pub(crate) fn page(about: &About<'_>, tuning: &Tuning) -> Result<String> {
     let views = about.network.views().len();
     let network = format!("{}, {}.", plural(about.network.nodes().len(), "node"), plural(views, "view"));
-    let mut text = head(about.title, "settings of mnmf", &network, about.command);
-    text += &format!("<section>\n<h2>Searches</h2>\n<p>{}</p>\n", escaped(&sentence(tuning)));
+    let mut text = format!("<section>\n<h2>Searches</h2>\n<p>{}</p>\n", escaped(&sentence(tuning)));
     text += &searches(tuning, views);
     text += "<p class=\"note\">Validation scores are those that the searches maximize, so they are too high for what they \
              select. Test scores are of nodes or edges that no search has seen.</p>\n";
@@ -35,17 +36,26 @@ pub(crate) fn page(about: &About<'_>, tuning: &Tuning) -> String {
     text += "</section>\n<section>\n<h2>Best settings</h2>\n";
     let _ = writeln!(text, "<p>The {}; test scores are in the table above.</p>", escaped(&best(tuning)));
     let toml = settings_toml(&tuning.best().candidate.model);
-    let _ = write!(text, "<pre>{}</pre>\n</section>\n", escaped(&toml));
+    let _ = write!(text, "<pre tabindex=\"0\">{}</pre>\n</section>\n", escaped(&toml));
     text += &curves(tuning);
     text += &candidates(tuning, views);
-    text + END
+    let document = Document {
+        kind: "manyview search for settings",
+        title: about.title,
+        sentence: &network,
+        command: Some(about.command),
+        body: text,
+        script: SCRIPT,
+    };
+    document.write(&Maps::default())
 }
 
 /// One row per search.
 fn searches(tuning: &Tuning, views: usize) -> String {
     let columns = test_columns(tuning);
-    let names = FACTS.into_iter().chain(["validation"]).map(str::to_owned);
-    let mut text = table_head(names.chain(columns.clone()).chain(["time".into()]));
+    let names = [""].into_iter().chain(FACTS).chain(["validation"]);
+    let names = names.chain(columns.iter().map(String::as_str)).chain(["time"]);
+    let mut text = table_head("Searches", names);
     let means = |column: usize| {
         let tests = tuning
             .searches
@@ -55,7 +65,7 @@ fn searches(tuning: &Tuning, views: usize) -> String {
     };
     let bounds: Vec<(f64, f64)> = (0..columns.len()).map(|column| bounds(means(column))).collect();
     for result in &tuning.searches {
-        let _ = write!(text, "<tr><th>{}</th>", escaped(result.title()));
+        let _ = write!(text, "<tr><th scope=\"row\">{}</th>", escaped(result.title()));
         facts(result, views).iter().for_each(|fact| _ = write!(text, "<td>{fact}</td>"));
         let winner = result.winner();
         let _ = write!(text, "<td>{}</td>", winner.score.map_or_else(|| "–".into(), percent));
@@ -66,13 +76,7 @@ fn searches(tuning: &Tuning, views: usize) -> String {
         }
         let _ = writeln!(text, "<td>{}</td></tr>", seconds(result.seconds));
     }
-    text + "</tbody></table></div>\n"
-}
-
-fn table_head(columns: impl Iterator<Item = String>) -> String {
-    let mut text = "<div class=\"wide\"><table>\n<thead><tr><th></th>".to_owned();
-    columns.for_each(|column| _ = write!(text, "<th>{}</th>", escaped(&column)));
-    text + "</tr></thead>\n<tbody>\n"
+    text + TABLE_END
 }
 
 /// The name of a curve, and its points by the number of stages.
@@ -88,13 +92,15 @@ fn curves(tuning: &Tuning) -> String {
     let mut one_fit: Vec<Curve<'_>> =
         early.map(|result| within_fit(result.title(), &result.stages)).collect();
     one_fit.push(within_fit("best settings", &tuning.best().measured.stages));
-    let mut text = "<section>\n<h2>Number of stages</h2>\n<div class=\"row\">\n".to_owned();
+    let mut text = "<section>\n<h2>Number of stages</h2>\n<div class=\"figures\">\n".to_owned();
     for (curves, of) in
         [(across, "candidates by their number of stages"), (one_fit, "after each stage of one fit")]
     {
         if curves.iter().map(|(_, stages)| stages.len()).max().unwrap_or(0) > 1 {
-            text += &chart_of(&format!("validation score, {of}"), &curves, |stage| stage.score);
-            text += &chart_of(&format!("mean approximation error, {of}"), &curves, |stage| stage.error);
+            let title = format!("validation score, {of}");
+            text += &chart_of(&title, "validation score, percent", &curves, |stage| stage.score);
+            let title = format!("mean approximation error, {of}");
+            text += &chart_of(&title, "error, percent", &curves, |stage| stage.error);
         }
     }
     text + "</div>\n<p class=\"note\">Percent. The mean approximation error is the mean over the views of \
@@ -118,15 +124,23 @@ fn within_fit<'a>(title: &str, stages: &'a [StageScore]) -> Curve<'a> {
     (title.to_owned(), stages.iter().map(|stage| (stage.stage, stage)).collect())
 }
 
-fn chart_of(title: &str, curves: &[Curve<'_>], value: impl Fn(&StageScore) -> f64) -> String {
+fn chart_of(title: &str, y: &str, curves: &[Curve<'_>], value: impl Fn(&StageScore) -> f64) -> String {
     let numbers: BTreeMap<usize, ()> =
         curves.iter().flat_map(|(_, stages)| stages.keys().map(|&at| (at, ()))).collect();
     let ticks: Vec<String> = numbers.keys().map(ToString::to_string).collect();
     let points = |stages: &BTreeMap<usize, &StageScore>| {
         numbers.keys().map(|at| stages.get(at).map(|stage| value(stage))).collect()
     };
-    let curves: Vec<_> = curves.iter().map(|(name, stages)| (name.clone(), points(stages))).collect();
-    chart(title, &ticks, &curves)
+    let rows: Vec<Row> = curves.iter().map(|(name, stages)| (name.clone(), points(stages))).collect();
+    line_figure(&Lines {
+        title,
+        x: "stages",
+        y,
+        ticks: &ticks,
+        rows: &rows,
+        scale: Scale::Percent,
+        bands: &[],
+    })
 }
 
 /// One row per candidate, each once, the best first.
@@ -146,16 +160,15 @@ fn candidates(tuning: &Tuning, views: usize) -> String {
     let rank =
         |trial: &Trial| (trial.ending() != Ending::Whole, trial.score.map_or(f64::INFINITY, |score| -score));
     all.sort_by(|(a, _), (b, _)| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
-    let columns = ["stages", "consensus", "dim", "validation", "error", "time", "tried by", ""];
-    let mut text =
-        "<section>\n<h2>Candidates</h2>\n".to_owned() + &table_head(columns.map(str::to_owned).into_iter());
+    let columns = ["", "stages", "consensus", "dim", "validation", "error", "time", "tried by", "ending"];
+    let mut text = "<section>\n<h2>Candidates</h2>\n".to_owned() + &table_head("Candidates", columns);
     let whole = all.iter().filter(|(trial, _)| trial.ending() == Ending::Whole);
     let bounds = bounds(whole.filter_map(|(trial, _)| trial.score));
     for (trial, titles) in &all {
         let mnmf = trial.candidate.mnmf().resolved(views);
         let _ = write!(
             text,
-            "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>",
             escaped(&trial.candidate.title()),
             mnmf.stages,
             mnmf.consensus_stages.unwrap_or(0),
@@ -171,19 +184,20 @@ fn candidates(tuning: &Tuning, views: usize) -> String {
             (Some(score), Ending::Whole) => {
                 text += &score_cell(score, bounds, score == bounds.1, &percent(score));
             }
-            (Some(score), _) => _ = write!(text, "<td class=\"note\">{}</td>", percent(score)),
+            (Some(score), _) => _ = write!(text, "<td class=\"muted\">{}</td>", percent(score)),
             _ => text += "<td>–</td>",
         }
         let _ = writeln!(
             text,
-            "<td>{}</td><td>{}</td><td class=\"failed\">{}</td><td class=\"failed\">{}</td></tr>",
+            "<td>{}</td><td>{}</td><td class=\"words\">{}</td><td class=\"words\">{}</td></tr>",
             shown.map_or_else(|| "–".into(), |found| percent(found.error)),
             seconds(trial.measured.seconds),
             escaped(&titles.join(", ")),
             escaped(&ending)
         );
     }
-    text += "</tbody></table></div>\n<p class=\"note\">A candidate that is cut off has the score of the stage where it was. Times \
+    text += TABLE_END;
+    text += "<p class=\"note\">A candidate that is cut off has the score of the stage where it was. Times \
              are without stages that an earlier candidate had computed.</p>\n</section>\n";
     text
 }

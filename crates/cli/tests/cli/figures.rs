@@ -39,8 +39,9 @@ fn all_figures_are_drawn_with_their_values() {
     );
     assert_eq!(record["settings"]["dim"].as_u64(), Some(32));
     let page = place.text("f/figures.html");
-    assert!(!page.contains("<script") && page.contains("view weights in shared"));
-    assert_eq!(page.matches("<svg").count(), 11);
+    assert!(page.matches("<script").count() == 2 && page.contains("view weights in shared"));
+    assert_eq!(page.matches("\"places\":\"").count(), 3, "a map after 2, 4 and 8 stages");
+    assert_eq!(page.matches("<svg").count(), 8);
     for name in ["stages", "stages-error", "weights", "map-8", "ablation", "time"] {
         let text = place.text(&format!("f/{name}.svg"));
         assert!(text.starts_with("<svg xmlns=") && text.ends_with("</svg>\n"), "{name}");

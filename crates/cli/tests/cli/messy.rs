@@ -269,5 +269,5 @@ fn labels_are_taken_from_one_column_of_many() {
     );
     let run =
         place.done("report result --labels people.csv --label-column city --label-column class -o page.html");
-    assert!(run.err.contains("the page shows the labels of the first column, city"), "{}", run.err);
+    assert!(run.err.contains("the page shows 2 sets of labels; scores are those of city"), "{}", run.err);
 }

@@ -24,6 +24,18 @@ fn the_page_is_one_file() {
 }
 
 #[test]
+fn columns_of_methods_without_stages_are_not_called_consensus() {
+    let place = Place::with_views();
+    place.done("embed calls.tsv mails.tsv --method netmf-sum --dim 2 -q -o other");
+    place.done("report other -q");
+    let page = place.text("other/report.html");
+    assert!(
+        page.contains(r#""sources":[]"#)
+            && page.contains("<section id=\"stages\" aria-labelledby=\"stages-heading\" hidden>")
+    );
+}
+
+#[test]
 fn labels_are_in_the_page() {
     let place = finished();
     place.write("labels.tsv", "ann\tred\nbob\tred\tblue\nzoe\tred\n");

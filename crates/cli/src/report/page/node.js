@@ -1,15 +1,4 @@
-// The selected node: the shares of its vector, its nearest nodes, and the views and stages that make them similar.
-
-const neighborsOf = (node) => {
-  const found = [];
-  if (node >= count) return found;
-  for (let k = 0; k < near.count; k++) {
-    const pair = node * near.count + k;
-    if (near.ids[pair] === NONE) break;
-    found.push({ node: near.ids[pair], similarity: near.similarity[pair] / 65535, pair });
-  }
-  return found;
-};
+// The node that is picked: the shares of its vector, its nearest nodes, and the views and stages that make them similar.
 
 const partName = (part) => {
   const { stage, source } = packed.parts[part];
@@ -57,42 +46,26 @@ const sourceBars = (node) => {
 
 const neighborLine = ({ node, similarity, pair }) => {
   const head = make("div", { class: "line" }, make("span", { text: ids[node] }), make("span", { text: similarity.toFixed(3) }));
-  const button = make("button", { type: "button", on: { click: () => pick(node) } }, head);
+  const line = button("", () => find(node));
+  line.append(head);
   const label = labelText(node);
-  if (label) button.append(make("small", { text: label }));
-  if (width) button.append(piecesBar(near.shares, pair * width), make("small", { text: topParts(pair) }));
-  return make("li", {}, button);
+  if (label) line.append(make("small", { text: label }));
+  if (width) line.append(piecesBar(near.shares, pair * width), make("small", { text: topParts(pair) }));
+  return make("li", {}, line);
 };
 
-const showNode = (node) => {
-  const box = at("node");
-  if (node < 0) {
-    box.replaceChildren(make("p", { class: "hint", text: "Select a point, or search for a node, to see which views its vector comes from and its nearest nodes." }));
-    return;
-  }
-  const parts = [make("h3", { text: ids[node] })];
-  const label = labelText(node);
-  if (label) parts.push(make("p", { text: label }));
+page.hint = "Select a point, or search for a node, to see which views its vector comes from and its nearest nodes.";
+page.aboutNode = (node) => {
+  const parts = [], others = neighborsOf(node);
+  const vector = () => width ? [make("h4", { text: "Share of consensus and of each view in the vector" }), sourceBars(node)] : [];
   if (packed.clusters && packed.clusters[node] >= 0) parts.push(make("p", { text: `cluster ${packed.clusters[node] + 1}` }));
-  const others = neighborsOf(node);
   if (node >= count) {
-    if (width) parts.push(make("h4", { text: "Share of consensus and of each view in the vector" }), sourceBars(node));
-    parts.push(make("p", { text: "This node was not drawn for the map. It is listed as a neighbor of nodes that were." }));
-  } else if (Number.isNaN(places.x[node])) {
+    parts.push(...vector(), make("p", { text: "This node was not drawn for the map. It is listed as a neighbor of nodes that were." }));
+  } else if (Number.isNaN(maps[0].places.x[node])) {
     parts.push(make("p", { text: "The vector of this node is zero, so it is not on the map and has no nearest nodes." }));
   } else {
-    if (width) parts.push(make("h4", { text: "Share of consensus and of each view in the vector" }), sourceBars(node));
-    parts.push(make("h4", { text: others.length ? "Nearest nodes (cosine), and the shares in the similarity" : "No similar nodes" }));
+    parts.push(...vector(), make("h4", { text: others.length ? "Nearest nodes (cosine), and the shares in the similarity" : "No similar nodes" }));
     parts.push(make("ul", { class: "near" }, ...others.map(neighborLine)));
   }
-  box.replaceChildren(...parts);
-  at("node").parentElement.scrollTop = 0;
-};
-
-const pick = (node) => {
-  state.picked = node;
-  hover(-1);
-  showNode(node);
-  reveal(node);
-  redraw();
+  return parts;
 };

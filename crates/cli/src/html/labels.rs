@@ -1,20 +1,22 @@
-//! The labels of the page, in natural order.
+//! The labels of a page, in natural order. A page may have several sets of labels, and colors its nodes by one of them.
 
 use manyview::evaluate;
 use serde::Serialize;
 
-/// The labels of the nodes.
+/// A set of labels of the nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Labels {
+pub(crate) struct LabelSet {
+    /// What the labels are.
+    pub(crate) title: String,
     /// All labels, each once.
     pub(crate) names: Vec<String>,
     /// The labels of each node of the page.
     pub(crate) of: Vec<Vec<u32>>,
 }
 
-impl Labels {
+impl LabelSet {
     /// The labels of some rows.
-    pub(crate) fn of_rows(labels: &evaluate::Labels, rows: &[u32]) -> Self {
+    pub(crate) fn of_rows(title: &str, labels: &evaluate::Labels, rows: &[u32]) -> Self {
         let order = in_order(labels.names());
         let mut place = vec![0; order.len()];
         for (at, &label) in order.iter().enumerate() {
@@ -22,7 +24,8 @@ impl Labels {
         }
         let of_row =
             |&row: &u32| labels.of(row as usize).iter().map(|&label| place[label as usize]).collect();
-        Labels {
+        LabelSet {
+            title: title.to_owned(),
             names: order.iter().map(|&label| labels.names()[label].clone()).collect(),
             of: rows.iter().map(of_row).collect(),
         }
@@ -48,7 +51,11 @@ mod tests {
     fn numbers_are_ordered_by_size_and_words_by_letters() {
         let labels = |sets: [&[&str]; 3]| {
             let sets = sets.map(|set| set.to_vec());
-            Labels::of_rows(&evaluate::Labels::from_sets(["ann", "bob", "cat"], sets).unwrap(), &[0, 1, 2])
+            LabelSet::of_rows(
+                "label",
+                &evaluate::Labels::from_sets(["ann", "bob", "cat"], sets).unwrap(),
+                &[0, 1, 2],
+            )
         };
         let numbers = labels([&["10", "9"], &[], &["9"]]);
         assert_eq!(numbers.names, ["9", "10"]);

@@ -1,4 +1,4 @@
-//! Encoding of data for the page: base64, JSON without markup, and the hashes of its content security policy.
+//! Encoding of data for a page: base64, coordinates, JSON without markup, and the hashes of its content security policy.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Encodes bytes as base64.
-pub(super) fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
         let bits = (0..3).fold(0u32, |bits, at| bits << 8 | u32::from(three.get(at).copied().unwrap_or(0)));
@@ -17,6 +17,18 @@ pub(super) fn base64(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Marks missing coordinates.
+const NOWHERE: u16 = u16::MAX;
+
+/// Packs coordinates in [-1, 1], 16 bits each: a finer resolution would not be visible.
+pub(super) fn places(places: &[Option<[f32; 2]>]) -> String {
+    let pack = |place: &Option<[f32; 2]>| match place {
+        Some(place) => place.map(|coordinate| ((coordinate + 1.0) * 32767.0).round() as u16),
+        None => [NOWHERE; 2],
+    };
+    base64(&places.iter().flat_map(pack).flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
 }
 
 /// Encodes a value as JSON for a script element: no part of it can end the element or start a comment.

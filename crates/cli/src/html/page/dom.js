@@ -21,6 +21,8 @@ const draw = (tag, attributes = {}, text) => {
   return element;
 };
 
+const button = (text, click, options = {}) => make("button", { type: "button", text, on: { click }, ...options });
+
 const number = (x) => x.toLocaleString("en-US");
 const percent = (x, digits = 0) => `${(100 * x).toFixed(digits)}%`;
 const short = (x) => x >= 1e6 ? `${+(x / 1e6).toPrecision(3)} M` : x >= 1e3 ? `${+(x / 1e3).toPrecision(3)} k` : `${x}`;
