@@ -102,16 +102,10 @@ mod tests {
     use super::*;
 
     fn network() -> Network {
-        let ring: Vec<(String, String, f64)> =
-            (0..12).map(|node| (node.to_string(), ((node + 1) % 12).to_string(), 1.0)).collect();
-        let star: Vec<(String, String, f64)> =
-            (1..12).map(|node| ("0".into(), node.to_string(), 1.0)).collect();
-        let edges = |view: &'static str, all: &'static [(&str, &str, f64)]| (view, all);
-        let leak = |all: Vec<(String, String, f64)>| -> &'static [(&str, &str, f64)] {
-            let all = all.into_iter().map(|(a, b, w)| (&*a.leak(), &*b.leak(), w));
-            all.collect::<Vec<(&str, &str, f64)>>().leak()
-        };
-        Network::from_edges(&[edges("ring", leak(ring)), edges("star", leak(star))]).unwrap()
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+        let ring: Vec<_> = (0..12).map(|at| (names[at], names[(at + 1) % 12], 1.0)).collect();
+        let star: Vec<_> = (1..12).map(|at| (names[0], names[at], 1.0)).collect();
+        Network::from_edges(&[("ring", &ring[..]), ("star", &star)]).unwrap()
     }
 
     fn of(model: impl Into<Model>) -> Contributions {

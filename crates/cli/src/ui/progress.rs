@@ -149,7 +149,11 @@ impl Reporter {
             }
             Progress::Iteration { stage, stages, done, .. } => {
                 self.end_stage_before(stage);
-                let residual = self.residual.map(|share| format!(", residual {:.1}%", 100.0 * share));
+                // The last stage may be that of an earlier fit.
+                let residual = self
+                    .residual
+                    .filter(|_| stage > 1)
+                    .map(|share| format!(", residual {:.1}%", 100.0 * share));
                 let residual = residual.unwrap_or_default();
                 self.advance(Phase::Method, done, || format!("stage {stage} of {stages}{residual}"));
             }

@@ -67,15 +67,13 @@ fn score(summary: Summary) -> String {
 
 fn key(worth: &ViewWorth, without: bool) -> String {
     let ViewWorth { train, repeats, labels, .. } = worth;
-    let nmi = match worth.all.nmi {
-        Some(_) => format!("; NMI: k-means with {labels} clusters"),
-        None => String::new(),
-    };
-    let contribution = if without { "; contribution: how far\nmicro-F1 falls without the view" } else { "" };
-    let percent = 100.0 * train;
-    format!(
-        "(micro-F1: trained on {percent:.0}% of the labeled nodes, {repeats} splits{nmi}{contribution})\n"
-    )
+    let mut parts =
+        vec![format!("micro-F1: trained on {:.0}% of the labeled nodes, {repeats} splits", 100.0 * train)];
+    let nmi = worth.all.nmi.map(|_| format!("NMI: k-means with {labels} clusters"));
+    let contribution = without.then(|| "contribution: micro-F1 lost without the view".to_owned());
+    let second: Vec<String> = nmi.into_iter().chain(contribution).collect();
+    parts.extend((!second.is_empty()).then(|| second.join("; ")));
+    format!("({})\n", parts.join(";\n "))
 }
 
 #[cfg(test)]

@@ -364,8 +364,7 @@ fn one_line_of_json_for_scripts() {
     assert!(
         found["warnings"][0].as_str().unwrap().starts_with("the views are fully explained before stage 2")
     );
-    let run =
-        place.done(&format!("embed calls.tsv mails.tsv --method netmf-concat --dim 4 --json -q -o netmf"));
+    let run = place.done("embed calls.tsv mails.tsv --method netmf-concat --dim 4 --json -q -o netmf");
     let found: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!((&found["views"][0]["columns"], &found["views"][0]["explained"]), (&2.into(), &Value::Null));
     place.fails("embed calls.tsv --plan --json", 2, &["cannot be used with"]);

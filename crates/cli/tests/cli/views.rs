@@ -82,7 +82,9 @@ fn each_view_is_scored_alone_and_left_out() {
     let lines: Vec<Vec<&str>> = run.out.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0].join(" "), "view micro-F1 alone NMI alone micro-F1 without contribution");
     assert_eq!((lines[1][..2].join(" ").as_str(), lines[4][0]), ("all views", "view3"), "{}", run.out);
-    assert!(run.out.contains("trained on 50% of the labeled nodes, 2 splits; NMI: k-means with 3 clusters"));
+    assert!(
+        run.out.contains("trained on 50% of the labeled nodes, 2 splits;\n NMI: k-means with 3 clusters")
+    );
     for words in
         ["embedding and scoring 1 of 7: all views\n", "4 of 7: view3 alone\n", "7 of 7: without view3\n"]
     {

@@ -1,7 +1,7 @@
 //! Checksums of files, computed while they are read.
 //!
-//! Invariant: no file is read for its checksum. A file has one if it was read to its end; one that was read several times is
-//! listed once.
+//! Invariant: nothing is read but what the caller asks for. A file has a checksum if it was read to its end; one that was read
+//! several times is listed once.
 //!
 //! The checksum is XXH3 with 128 bits, which `xxh128sum` prints. It is for finding out whether a file is still the same, not for
 //! protection from forgery: it costs less than copying the bytes, where SHA-256 would slow down reading on processors without
