@@ -91,7 +91,7 @@ fn write(
     write_text(&mut output, latex, &text)?;
     let title = args.output.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let about = About { title: &title, command, sentence: &sentence, nodes: network.nodes(), labels };
-    write_text(&mut output, html, &page::page(&about, tables, pictures)?)?;
+    write_text(&mut output, html, &page::page(&about, tables, &comparison.times, pictures)?)?;
     output.commit()?;
     Ok(())
 }

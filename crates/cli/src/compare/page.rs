@@ -5,13 +5,15 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use manyview::compare::{Line, Section, Table, percent};
+use manyview::compare::{Line, RowTime, Section, Table, percent};
 use manyview::evaluate::Labels;
 use manyview::network::Nodes;
 
-use super::write::{GAIN, gains, legend};
-use crate::html::svg::{Lines, Row, Scale};
-use crate::html::{Document, Maps, SCRIPT, TABLE_END, bounds, escaped, line_figure, score_cell, table_head};
+use super::write::{TIMES, TIMES_NOTE, gain_rows, legend};
+use crate::html::svg::{Lines, Row, Scale, bars};
+use crate::html::{
+    Document, Maps, SCRIPT, TABLE_END, bounds, escaped, figure, line_figure, score_cell, table_head,
+};
 
 /// A map of the nodes.
 pub(super) struct Picture {
@@ -31,12 +33,18 @@ pub(super) struct About<'a> {
 }
 
 /// The whole page.
-pub(super) fn page(about: &About<'_>, tables: &[Table], pictures: &[Picture]) -> Result<String> {
+pub(super) fn page(
+    about: &About<'_>,
+    tables: &[Table],
+    times: &[RowTime],
+    pictures: &[Picture],
+) -> Result<String> {
     let mut body: String = tables.iter().map(section).collect();
     for (mark, meaning) in legend(tables) {
         let colon = if mark == "*" { "" } else { ":" };
         let _ = writeln!(body, "<p class=\"note\">{mark}{colon} {}</p>", escaped(meaning));
     }
+    body += &running_times(times);
     let maps = pictures.iter().map(|picture| (picture.title.as_str(), &picture.places[..]));
     let maps = Maps::new(about.nodes, Some(about.labels), maps);
     body += &maps.section();
@@ -70,6 +78,23 @@ fn section(table: &Table) -> String {
         text.push_str("</div>\n");
     }
     text + "</section>\n"
+}
+
+/// The times of all rows but those of sweeps, whose names are values of a setting.
+fn running_times(times: &[RowTime]) -> String {
+    let rows: Vec<&RowTime> = times.iter().filter(|row| !matches!(row.section, Section::Sweep(_))).collect();
+    let ticks: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
+    let seconds = [("seconds".to_owned(), rows.iter().map(|row| Some(row.seconds)).collect())];
+    let title = "seconds of each embedding";
+    let drawing =
+        figure(title, &bars(title, &ticks, &seconds, Scale::FromZero), "method", &ticks, &seconds, false);
+    if drawing.is_empty() {
+        return drawing;
+    }
+    format!(
+        "<section>\n<h2>{TIMES}</h2>\n{drawing}<p class=\"note\">{}</p>\n</section>\n",
+        escaped(TIMES_NOTE)
+    )
 }
 
 fn html_table(table: &Table, lines: &[&Line]) -> String {
@@ -112,8 +137,8 @@ fn html_table(table: &Table, lines: &[&Line]) -> String {
         }
         text.push_str("</tr>\n");
     }
-    if let Some(gains) = gains(table) {
-        let _ = write!(text, "<tr class=\"gain\"><th scope=\"row\">{GAIN}</th>");
+    for (name, gains) in gain_rows(table) {
+        let _ = write!(text, "<tr class=\"gain\"><th scope=\"row\">{name}</th>");
         gains.iter().for_each(|gain| _ = write!(text, "<td>{gain}</td>"));
         text.push_str("</tr>\n");
     }
@@ -171,11 +196,31 @@ mod tests {
         let labels = Labels::from_pairs(nodes.iter(), [("b", "a\"><b")]).unwrap();
         let about = About { title: "<x>", command: "a & b", sentence: "s", nodes: &nodes, labels: &labels };
         let pictures = [Picture { title: "<i>".into(), places: vec![Some([0.0, 1.0]), Some([-1.0, 1.0])] }];
-        let page = page(&about, &[table], &pictures).unwrap();
+        let page = page(&about, &[table], &[], &pictures).unwrap();
         assert_eq!(page.matches("<script").count(), 2, "those of the page");
         assert!(!page.contains("<i>") && !page.contains("\"><b"), "{page}");
         assert!(page.contains("&lt;script&gt;") && page.contains("class=\"curve\""));
         assert!(page.contains(r#"["\u003c/script>\u003cb>","b"]"#), "{page}");
+    }
+
+    #[test]
+    fn times_are_drawn_without_those_of_sweeps() {
+        let time = |name: &str, section: Section, seconds: f64| RowTime::new(section, name, seconds, 1);
+        let times =
+            [time("<a>", Section::Method(Group::Single), 1.5), time("8", Section::Sweep(Sweep::Dim), 0.25)];
+        let text = running_times(&times);
+        assert!(text.contains("&lt;a&gt;") && text.contains(">1.5<") && !text.contains("0.25"), "{text}");
+        assert_eq!(running_times(&times[1..]), "");
+    }
+
+    #[test]
+    fn gains_are_in_points_and_relative() {
+        let lines = vec![
+            line("rival", Section::Method(Group::Single), false, 0.5),
+            line("mnmf", Section::Ours, false, 0.6),
+        ];
+        let page = section(&Table::new("T", vec!["NMI".into()], lines));
+        assert!(page.contains("<td>+10.0</td>") && page.contains("<td>+20.0%</td>"), "{page}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use manyview::compare::{Line, RowTime, Section, Table, percent};
 use manyview::evaluate::Summary;
 
-pub(super) const GAIN: &str = "gain of mnmf";
+const GAIN: &str = "gain of mnmf";
 
 /// The gain as a difference of percentages.
 const POINTS: &str = "gain in points";
@@ -36,13 +36,13 @@ fn name(line: &Line) -> String {
     if line.oracle { format!("{} *", line.name) } else { line.name.clone() }
 }
 
-pub(super) fn gains(table: &Table) -> Option<Vec<String>> {
+fn gains(table: &Table) -> Option<Vec<String>> {
     let words = |gain: &Option<f64>| gain.map_or_else(String::new, |gain| format!("{:+.1}%", 100.0 * gain));
     table.gain.as_ref().map(|gain| gain.iter().map(words).collect())
 }
 
 /// The rows of gains: the difference, and its share of the best other score.
-fn gain_rows(table: &Table) -> Vec<(&'static str, Vec<String>)> {
+pub(super) fn gain_rows(table: &Table) -> Vec<(&'static str, Vec<String>)> {
     let words = |gain: &Option<f64>| gain.map_or_else(String::new, |gain| format!("{:+.1}", 100.0 * gain));
     let points = table.gain_points.as_ref().map(|gain| (POINTS, gain.iter().map(words).collect()));
     points.into_iter().chain(gains(table).map(|gains| (GAIN, gains))).collect()
@@ -208,8 +208,8 @@ pub(super) fn latex(table: &Table) -> String {
     text
 }
 
-const TIMES: &str = "Running time";
-const TIMES_NOTE: &str = "seconds without reading and measuring; with several embeddings to choose from (views, paths), of all of them";
+pub(super) const TIMES: &str = "Running time";
+pub(super) const TIMES_NOTE: &str = "seconds without reading and measuring; with several embeddings to choose from (views, paths), of all of them";
 
 /// The rows of the running times: section, name, seconds, number of embeddings.
 fn time_rows(times: &[RowTime]) -> impl Iterator<Item = (Section, &str, String, String)> {

@@ -74,6 +74,13 @@ pub struct RowTime {
     pub candidates: usize,
 }
 
+impl RowTime {
+    /// The time of a row that chooses among so many candidates.
+    pub fn new(section: Section, name: impl Into<String>, seconds: f64, candidates: usize) -> Self {
+        RowTime { section, name: name.into(), seconds, candidates }
+    }
+}
+
 /// A line of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -150,7 +157,7 @@ pub(super) fn times(rows: &[MeasuredRow]) -> Vec<RowTime> {
             Some(_) => (sum, count),
             None => (sum / count.max(1) as f64, 1),
         };
-        (count > 0).then(|| RowTime { section: row.section, name: row.title.clone(), seconds, candidates })
+        (count > 0).then(|| RowTime::new(row.section, &row.title, seconds, candidates))
     };
     rows.iter().filter_map(of_row).collect()
 }

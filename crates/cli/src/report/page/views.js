@@ -52,7 +52,7 @@ const worthTable = () => {
   const text = [`A stage explains part of what the stages before it left, so those that come first, here ${first}, explain more.`, "A view has columns of its own from the unique stages. Many of them mean that the view differs from the others, not that it is better."];
   if (scored) {
     text.push(`F1: micro-F1 of a classifier that sees only the columns of this row, or all others (all columns: ${packed.worth.all}); ${packed.worth.note}.`,
-      "Nothing is fitted again: what a view has in common with others is in the consensus columns, so a view that is fitted alone can score higher than its columns here.");
+      "Nothing is fitted again: what a view has in common with others is in the consensus columns, so a view that is fitted alone can score higher than its columns here. The command manyview views --alone fits each view alone, and all views without it.");
   } else {
     text.push("With labels, the report also scores the columns of each view, alone and left out.");
   }
