@@ -48,6 +48,7 @@ impl PyNetwork {
     /// Creates a network. Without `ids`, the nodes are numbered. Rows are the sources of all edges, or (`by_rows`) the
     /// `indptr` of a CSR matrix.
     #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "plain values are what Python passes")]
     fn build(
         py: Python<'_>,
         nodes: usize,
@@ -298,15 +299,17 @@ pub(crate) fn read_network(
     Ok(PyNetwork { network, notes, warnings, skipped, inputs })
 }
 
-/// Determines the columns of a table from their names, its first rows as text, and options, by the rules for files: source, target,
-/// weight and relation by number from 0, and a note.
+/// Source, target, weight and relation by number from 0, and a note.
+type FoundColumns = (usize, usize, Option<usize>, Option<usize>, String);
+
+/// Determines the columns of a table from their names, its first rows as text, and options, by the rules for files.
 #[pyfunction]
 pub(crate) fn table_columns(
     names: Vec<String>,
     rows: Vec<Vec<String>>,
     options: &Bound<'_, PyDict>,
     lone: bool,
-) -> PyResult<(usize, usize, Option<usize>, Option<usize>, String)> {
+) -> PyResult<FoundColumns> {
     let found = io::table_columns(&names, &rows, &read_options(options)?, lone).map_err(to_python)?;
     let TableColumns { source, target, weight, relation, note } = found;
     Ok((source, target, weight, relation, note.in_notation(Notation::Python)))
