@@ -35,6 +35,8 @@ fn main() -> ExitCode {
         Command::Report(args) => alone(|| commands::report::run(args)),
         Command::Explain(args) => alone(|| commands::explain::run(args)),
         Command::Neighbors(args) => alone(|| commands::neighbors::run(args)),
+        Command::FoldIn(args) => alone(|| commands::fold_in::run(args)),
+        Command::Truncate(args) => alone(|| commands::truncate::run(args)),
         Command::Evaluate(args) => alone(|| commands::evaluate::run(args)),
         Command::Compare(args) => alone(|| compare::run(args)),
         Command::Tune(args) => alone(|| commands::tune::run(args)),

@@ -5,6 +5,7 @@ mod compare;
 mod evaluate;
 mod figures;
 mod inspect;
+mod living;
 mod model;
 mod network;
 mod settings;
@@ -21,6 +22,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
 pub(crate) use figures::FiguresArgs;
 pub(crate) use inspect::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
+pub(crate) use living::{FoldInArgs, TruncateArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
 pub(crate) use tune::TuneArgs;
@@ -58,6 +60,10 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// List the nearest nodes of a node, by cosine
     Neighbors(NeighborsArgs),
+    /// Give vectors to new nodes by their edges to known ones, without a new run
+    FoldIn(Box<FoldInArgs>),
+    /// Keep the first stages of a result: fewer columns without a new run
+    Truncate(TruncateArgs),
     /// Score vectors by classification, clustering or link prediction
     Evaluate(Box<EvaluateArgs>),
     /// Compare methods on one network, scored on the same splits
@@ -93,6 +99,9 @@ pub(crate) struct EmbedArgs {
     /// fits [default: the available memory]
     #[arg(long, value_name = "SIZE", value_parser = size::size, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
+    /// Also write the model, DIR/model.bin: factors and network, with which `manyview fold-in` gives vectors to new nodes
+    #[arg(long, help_heading = "Output")]
+    pub(crate) save_model: bool,
     #[command(flatten)]
     pub(crate) checkpoint: CheckpointArgs,
     #[command(flatten)]

@@ -48,6 +48,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
         output,
         checkpoints: None,
         keep_checkpoints: false,
+        save_model: false,
         ranks,
     };
     embed(job, &mut reporter)?;

@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use manyview::checkpoint::Checkpoints;
 use manyview::comm::{self, Comm};
 use manyview::io::{Directed, Format};
+use manyview::living::{MODEL, write_model};
 use manyview::memory::peak_resident_bytes;
 use manyview::message::switch;
 use manyview::network::Duplicates;
@@ -32,7 +33,14 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     let folder = match &args.output.output {
         Some(folder) if !args.plan => folder,
         _ if ranks.rank() > 0 => return Ok(()),
-        _ => return plan::run(&read_views(args, &model, &mut reporter)?.0, &model, args.max_memory),
+        _ => {
+            return plan::run(
+                &read_views(args, &model, &mut reporter)?.0,
+                &model,
+                args.max_memory,
+                args.save_model,
+            );
+        }
     };
     let existing = if args.output.force {
         Existing::Replaced
@@ -42,6 +50,9 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         Existing::Refused
     };
     let output = create(folder, &args.format, existing, ranks)?;
+    if let Some(output) = output.as_ref().filter(|_| args.save_model) {
+        output.expect_extra(MODEL)?;
+    }
     let kept = CheckpointFolder::look(folder, &args.checkpoint, &model, args.output.force, ranks.rank())?;
     let (network, read_seconds) = read_views(args, &model, &mut reporter)?;
     for format in &args.format {
@@ -65,6 +76,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         output,
         checkpoints: checkpoints.as_ref(),
         keep_checkpoints: args.checkpoint.keep_checkpoint,
+        save_model: args.save_model,
         ranks,
     };
     embed(job, &mut reporter)
@@ -80,6 +92,12 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
     }
     let asks_for_checkpoints = args.checkpoint.resume || args.checkpoint.keep_checkpoint;
     model.method().capabilities().check(name, ranks.size(), asks_for_checkpoints)?;
+    if args.save_model && !model.method().capabilities().stages {
+        bail!(Error::config(format!(
+            "{}: {name} has no factors to keep; leave it out, or use mnmf",
+            switch("save_model")
+        )));
+    }
     if args.plan && !model.is_estimated() {
         bail!(Error::config(format!(
             "{}: the memory and time of {name} are not known in advance; leave it out",
@@ -126,6 +144,8 @@ pub(super) struct Job<'a> {
     pub(super) checkpoints: Option<&'a Checkpoints>,
     /// Whether they are kept after the result is written.
     pub(super) keep_checkpoints: bool,
+    /// Whether the model is written beside the vectors.
+    pub(super) save_model: bool,
     pub(super) ranks: &'a Ranks,
 }
 
@@ -161,7 +181,12 @@ pub(super) fn create(
 /// Embeds the network, writes the result and prints a summary.
 pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
     let mut memory = job.memory;
-    let options = FitOptions { labels: job.labels, comm: job.ranks, checkpoints: job.checkpoints };
+    let options = FitOptions {
+        labels: job.labels,
+        comm: job.ranks,
+        checkpoints: job.checkpoints,
+        keep_factors: job.save_model,
+    };
     let result = job.model.fit_with(job.network, &options, &mut |now| {
         if memory.phases.proximity.is_none() && matches!(now, Progress::Iteration { .. }) {
             memory.phases.proximity = peak_resident_bytes();
@@ -189,8 +214,15 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
 fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     let began = Instant::now();
     let pool = Pool::new(job.model.threads)?;
+    let mut model = None;
     if let Some(output) = &mut job.output {
         output.write_vectors(&fit.embedding, &pool)?;
+        if job.save_model {
+            output.write_extra(MODEL, |writer| {
+                model = Some(write_model(fit, job.network, writer)?);
+                Ok(())
+            })?;
+        }
     }
     let write_seconds = if job.output.is_some() { began.elapsed().as_secs_f64() } else { 0.0 };
     // The other ranks wait here until the vectors are written; if that fails, rank 0 ends the job.
@@ -203,6 +235,7 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     record.seconds.total = job.began.elapsed().as_secs_f64();
     (record.rank_records, record.memory) = (&rank_records, memory);
     (record.directed, record.duplicates) = (job.directed, job.duplicates);
+    record.model = model;
     output.write_record(&record)?;
     if interrupt::go_on().is_break() {
         return Err(Error::Interrupted.into());

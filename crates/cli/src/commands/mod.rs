@@ -8,15 +8,18 @@ pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod figures;
 pub(crate) mod fit;
+pub(crate) mod fold_in;
 pub(crate) mod generate;
 pub(crate) mod methods;
 pub(crate) mod neighbors;
 mod plan;
 pub(crate) mod proximity;
 pub(crate) mod report;
+pub(crate) mod truncate;
 pub(crate) mod tune;
 pub(crate) mod views;
 
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -26,6 +29,7 @@ use manyview::evaluate::Labels;
 use manyview::io::{ReadOptions, read_network};
 use manyview::message::Notation;
 use manyview::parallel::Pool;
+use manyview::result::{RUN, ResultFolder};
 
 use crate::args::NetworkArgs;
 use crate::interrupt;
@@ -99,6 +103,14 @@ pub(crate) fn tell_unknown(labels: &Labels, file: &Path, of: &str, reporter: &Re
 pub(crate) fn command_line() -> String {
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("manyview".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Writes the `run.json` of a result that follows from another one.
+pub(crate) fn write_run(output: &mut ResultFolder, run: &serde_json::Value) -> manyview::Result<()> {
+    output.write_extra(RUN, |writer| {
+        serde_json::to_writer_pretty(&mut *writer, run)?;
+        writeln!(writer)
+    })
 }
 
 /// Quotes a word for a shell.
