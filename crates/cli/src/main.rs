@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => alone(|| commands::explain::run(args)),
         Command::Neighbors(args) => alone(|| commands::neighbors::run(args)),
         Command::FoldIn(args) => alone(|| commands::fold_in::run(args)),
+        Command::Update(args) => alone(|| commands::update::run(args)),
         Command::Truncate(args) => alone(|| commands::truncate::run(args)),
         Command::Evaluate(args) => alone(|| commands::evaluate::run(args)),
         Command::Compare(args) => alone(|| compare::run(args)),

@@ -52,5 +52,7 @@ mod support;
 mod truncate;
 #[path = "cli/tune.rs"]
 mod tune;
+#[path = "cli/update.rs"]
+mod update;
 #[path = "cli/views.rs"]
 mod views;

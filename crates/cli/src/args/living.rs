@@ -35,6 +35,34 @@ pub(crate) struct FoldInArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  manyview update result --view calls=today.tsv -o updated
+  manyview update result --view calls=today.tsv --remove calls=gone.tsv -o updated
+  manyview update result --remove mail=gone.tsv -o updated --tolerance 0.01
+
+Edges are between nodes of the model. One that comes is added to one that is there; one that goes is removed whatever its weight. Writes a \
+result with its model, which can be updated again; vectors of nodes that feel less than the tolerance keep their bytes.")]
+pub(crate) struct UpdateArgs {
+    /// Result folder written by manyview embed --save-model, or by manyview update
+    #[arg(value_name = "MODEL")]
+    pub(crate) folder: PathBuf,
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
+    /// View and the list of its edges that go (repeatable)
+    #[arg(long, value_name = "NAME=PATH", help_heading = "Network")]
+    pub(crate) remove: Vec<String>,
+    /// A vector is computed again if the walks from its node change by more than this, from 0 (all that can change) to 1
+    #[arg(long, value_name = "X", default_value_t = manyview::living::TOLERANCE)]
+    pub(crate) tolerance: f64,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Number of threads; does not affect the result [default: all cores]
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
   manyview truncate result --stages 4 -o shorter      the first four stages
   manyview truncate result --dim 128 -o shorter       as many stages as have at most 128 columns
 

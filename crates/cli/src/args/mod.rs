@@ -22,7 +22,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask, LinksArgs, VectorArgs};
 pub(crate) use figures::FiguresArgs;
 pub(crate) use inspect::{ExplainArgs, NeighborsArgs, ReportArgs, ViewsArgs};
-pub(crate) use living::{FoldInArgs, TruncateArgs};
+pub(crate) use living::{FoldInArgs, TruncateArgs, UpdateArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
 pub(crate) use tune::TuneArgs;
@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Neighbors(NeighborsArgs),
     /// Give vectors to new nodes by their edges to known ones, without a new run
     FoldIn(Box<FoldInArgs>),
+    /// Change edges between nodes of a model, and compute only the vectors again that can feel it
+    Update(Box<UpdateArgs>),
     /// Keep the first stages of a result: fewer columns without a new run
     Truncate(TruncateArgs),
     /// Score vectors by classification, clustering or link prediction

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &FoldInArgs) -> Result<()> {
 }
 
 /// The files with what the model knows of its views: which are directed, and how repeated edges are merged.
-fn as_in_fit(args: &NetworkArgs, model: &KeptModel, record: &Value) -> NetworkArgs {
+pub(super) fn as_in_fit(args: &NetworkArgs, model: &KeptModel, record: &Value) -> NetworkArgs {
     let mut args = args.clone();
     let given = |name: &str| args.view.iter().any(|view| view.split('=').next() == Some(name));
     if args.directed.is_empty() {

@@ -17,6 +17,7 @@ pub(crate) mod proximity;
 pub(crate) mod report;
 pub(crate) mod truncate;
 pub(crate) mod tune;
+pub(crate) mod update;
 pub(crate) mod views;
 
 use std::io::Write;

@@ -130,7 +130,7 @@ fn root(parents: &mut [usize], node: usize) -> usize {
     root
 }
 
-fn check_direction(name: &str, model: bool, given: bool) -> Result<()> {
+pub(super) fn check_direction(name: &str, model: bool, given: bool) -> Result<()> {
     let how = |directed| if directed { "directed" } else { "undirected" };
     if model == given {
         return Ok(());
@@ -163,7 +163,7 @@ fn check_ends(arcs: &[Vec<Arc>], model: &KeptModel) -> Result<()> {
     let pair = |&[a, b]: &[u32; 2]| format!("{:?} and {:?}", nodes.id(a as usize), nodes.id(b as usize));
     let shown: Vec<String> = pairs.iter().take(SHOWN).map(pair).collect();
     Err(Error::config(format!(
-        "the model already has both ends of some edges: {}{more}; fold-in is for new nodes: leave these edges out, or fit again",
+        "the model already has both ends of some edges: {}{more}; fold-in is for new nodes, and update for these edges",
         shown.join(", ")
     )))
 }

@@ -42,6 +42,8 @@ pub(super) struct Solved {
     pub(super) vector: Vec<f32>,
     /// The squared norm of its rows, and of what the stages leave of them, over all matrices.
     pub(super) squared: [f64; 2],
+    /// Its row of U in each factorization.
+    pub(super) left_factors: Vec<Vec<f32>>,
 }
 
 impl Stages {
@@ -74,6 +76,7 @@ impl Stages {
         };
         let before = squares(&rows);
         let mut vector = vec![0.0; model.dim];
+        let mut left_factors = Vec::with_capacity(self.pieces.len());
         for (fitted, grams) in model.factors.pieces.iter().zip(&self.pieces) {
             let piece = &fitted.piece;
             let u = self.left(fitted, grams, &rows);
@@ -90,8 +93,9 @@ impl Stages {
                 let mirrored = mirrored.map(|columns| (&columns[at.min(columns.len() - 1)][..], &piece.u));
                 subtract(&mut rows[view], &u, v_t, mirrored, scale as f32);
             }
+            left_factors.push(u);
         }
-        Solved { vector, squared: [before, squares(&rows)] }
+        Solved { vector, squared: [before, squares(&rows)], left_factors }
     }
 
     /// The row of U.

@@ -1,12 +1,13 @@
-//! Models that live: folding in, and the file of a model.
+//! Models that live: folding in, updates, and the file of a model.
 
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::common::planted;
+use manyview_base::error::Result;
 use manyview_base::parallel::Pool;
-use manyview_core::living::{Additions, Folded, KeptModel, MODEL, write_model};
+use manyview_core::living::{Additions, Folded, KeptModel, MODEL, TOLERANCE, Updated, write_model};
 use manyview_core::method::{self, Fit, Options};
 use manyview_core::mnmf::{Consensus, Mnmf, Order};
 use manyview_core::preset::Preset;
@@ -340,4 +341,76 @@ fn damaged_and_foreign_models_are_told_apart() {
     fit.save(path.join("without")).unwrap();
     let told = KeptModel::open(&path.join("without")).err().unwrap().to_string();
     assert!(told.contains("has no model; run manyview embed again with save_model"), "{told}");
+}
+
+fn update(model: &KeptModel, come: Option<&Network>, go: Option<&Network>) -> Result<Updated> {
+    model.update(come, go, Duplicates::Sum, TOLERANCE, &pool(), &mut |_| ControlFlow::Continue(()))
+}
+
+/// An edge of two nodes that have none in the first view.
+fn new_edge(network: &Network) -> Network {
+    let view = &network.views()[0];
+    let there = view.adjacency.row(0).0;
+    let other = (1..NODES as u32).find(|other| there.binary_search(other).is_err()).unwrap();
+    let ids = [0, other as usize].map(|node| network.nodes().id(node));
+    build(None, &[(view.name.as_str(), vec![(ids[0], ids[1], 1.0)])], false)
+}
+
+#[test]
+fn an_update_without_changes_changes_nothing() {
+    let network = network();
+    let (_, model) = fitted(&small(), &network);
+    let updated = update(&model, None, None).unwrap();
+    assert!(updated.rows.is_empty() && updated.vectors.is_empty());
+    assert_eq!((updated.edges, updated.drift(), updated.advice()), ([0, 0], 1.0, None));
+    let bytes = [&model, &updated.model].map(|model| {
+        let mut bytes = Vec::new();
+        model.write_to(&mut bytes).unwrap();
+        bytes
+    });
+    assert_eq!(bytes[0], bytes[1]);
+}
+
+/// The changed rows are those that the changed network has, and going back gives the vectors of the fit again, up to its solver.
+#[test]
+fn an_edge_that_comes_and_goes_leaves_the_vectors_where_they_were() {
+    let network = network();
+    let settings = Mnmf { max_iter: 3000, tol: Some(1e-7), ..small() };
+    let (fit, model) = fitted(&settings, &network);
+    let edge = new_edge(&network);
+    let there = update(&model, Some(&edge), None).unwrap();
+    let ends: Vec<usize> = edge.nodes().iter().map(|id| network.nodes().find(id).unwrap()).collect();
+    assert_eq!(there.edges, [1, 0]);
+    assert!(ends.iter().all(|end| there.rows.contains(end)) && there.rows.len() < NODES, "{:?}", there.rows);
+    let moved = |updated: &Updated| -> f64 {
+        let rows = updated.rows.iter().zip(updated.vectors.chunks_exact(48));
+        rows.map(|(&row, vector)| 1.0 - cosine(vector, fit.embedding.row(row))).fold(0.0, f64::max)
+    };
+    assert!(moved(&there) > 0.001, "{}", moved(&there));
+    assert!(there.drift() > 0.8 && there.drift() < 1.5, "{}", there.drift());
+    let back = update(&there.model, None, Some(&edge)).unwrap();
+    assert_eq!(back.edges, [0, 1]);
+    assert_eq!(back.model.network().fingerprint(), network.fingerprint());
+    assert!(ends.iter().all(|end| back.rows.contains(end)));
+    // Rows that felt little kept their bytes on the way, so those near them do not come back to the last digit.
+    assert!(moved(&back) < 0.3 * moved(&there), "{}", moved(&back));
+}
+
+#[test]
+fn updates_that_do_not_fit_the_model_are_refused() {
+    let network = network();
+    let (_, model) = fitted(&Mnmf { max_iter: 3, ..small() }, &network);
+    let edge = new_edge(&network);
+    let refused =
+        |come: Option<&Network>, go: Option<&Network>| update(&model, come, go).err().unwrap().to_string();
+    let told = refused(None, Some(&edge));
+    assert!(told.contains("that could be removed"), "{told}");
+    let name = network.views()[0].name.as_str();
+    let stranger = build(None, &[(name, vec![(network.nodes().id(0), "x", 1.0)])], false);
+    let told = refused(Some(&stranger), None);
+    assert!(told.starts_with("the model does not have these nodes: \"x\"; update is for edges"), "{told}");
+    let told = refused(None, Some(&network.only(0)));
+    assert!(told.contains("would have no edges left"), "{told}");
+    let foreign = build(None, &[("mails", vec![("0", "1", 1.0)])], false);
+    assert!(update(&model, Some(&foreign), None).is_err());
 }
