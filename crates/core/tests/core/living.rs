@@ -18,6 +18,9 @@ use manyview_data::network::{Duplicates, NetworkBuilder, Nodes, View};
 
 const NODES: usize = 150;
 
+/// A view: its name, and its edges with weights.
+type Edges<'n> = (&'n str, Vec<(&'n str, &'n str, f64)>);
+
 fn network() -> Network {
     let made =
         Planted { nodes: NODES, views: 3, communities: 5, degree: vec![8.0], seed: 3, ..Planted::default() };
@@ -45,10 +48,7 @@ fn fold(model: &KeptModel, given: &Network) -> Folded {
 }
 
 /// The edges of a network whose ends pass a test, with ids.
-fn edges<'n>(
-    network: &'n Network,
-    wanted: impl Fn(usize, usize) -> bool,
-) -> Vec<(&'n str, Vec<(&'n str, &'n str, f64)>)> {
+fn edges<'n>(network: &'n Network, wanted: impl Fn(usize, usize) -> bool) -> Vec<Edges<'n>> {
     let of_view = |view: &'n View| {
         let mut found = Vec::new();
         for row in 0..view.adjacency.rows() {
@@ -66,7 +66,7 @@ fn edges<'n>(
 }
 
 /// A network of these edges; with `nodes`, of these nodes.
-fn build(nodes: Option<&[&str]>, views: &[(&str, Vec<(&str, &str, f64)>)], directed: bool) -> Network {
+fn build(nodes: Option<&[&str]>, views: &[Edges<'_>], directed: bool) -> Network {
     let mut builder =
         nodes.map_or_else(NetworkBuilder::new, |nodes| NetworkBuilder::with_nodes(nodes).unwrap());
     for (name, edges) in views.iter().filter(|(_, edges)| !edges.is_empty()) {
