@@ -26,6 +26,7 @@ OWN = [
     ("max_memory", "int | str | None", None),
     ("progress", "bool | Callback", False),
     ("verbose", "bool", False),
+    ("keep_model", "bool", False),
 ]
 
 TYPES = {"whole": "int", "number": "float", "flag": "bool", "choice": "str", "wholes": "Sequence[int]"}

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use manyview::comm::Local;
+use manyview::living::KeptModel;
 use manyview::memory::peak_resident_bytes;
 use manyview::message::{Notation, Warning, WarningKind};
 use manyview::overlap::overlaps;
@@ -15,6 +16,7 @@ use pyo3::prelude::*;
 
 use crate::error::{detached, to_python};
 use crate::evaluate::GivenLabels;
+use crate::living::PyKept;
 use crate::network::PyNetwork;
 use crate::settings::GivenModel;
 use crate::watch::{Fact, Watch};
@@ -22,8 +24,8 @@ use crate::watch::{Fact, Watch};
 /// Warnings: whether each is about convergence, and its text.
 pub(crate) type Warnings = Vec<(bool, String)>;
 
-/// The vectors, the record of the run as JSON, and warnings.
-type Fitted<'py> = (Bound<'py, PyArray2<f32>>, String, Warnings);
+/// The vectors, the record of the run as JSON, warnings, and the model if it is kept.
+type Fitted<'py> = (Bound<'py, PyArray2<f32>>, String, Warnings, Option<PyKept>);
 
 /// Embeds a network. `command` is the record's name for what started the run; `callback` receives progress.
 #[pyfunction]
@@ -34,6 +36,7 @@ pub(crate) fn fit<'py>(
     labels: Option<GivenLabels>,
     max_memory: Option<u64>,
     command: &str,
+    keep_model: bool,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Fitted<'py>> {
     let began = Instant::now();
@@ -45,7 +48,8 @@ pub(crate) fn fit<'py>(
     let result = detached(py, || {
         let (model, mut memory) = fitted(&model, network, max_memory, &mut watch)?;
         let labels = labels.as_ref().map(|labels| labels.of(network.nodes())).transpose()?;
-        let options = FitOptions { labels: labels.as_ref(), ..FitOptions::default() };
+        let options =
+            FitOptions { labels: labels.as_ref(), keep_factors: keep_model, ..FitOptions::default() };
         let staged = model.method().capabilities().stages;
         let mut fit = model.fit_with(network, &options, &mut |now| {
             if memory.phases.proximity.is_none() && matches!(now, Progress::Iteration { .. }) {
@@ -55,9 +59,10 @@ pub(crate) fn fit<'py>(
         })?;
         memory.phases.factorize = peak_resident_bytes();
         fit.overlap = overlaps(network, &Pool::new(model.threads)?);
-        Ok((fit, memory))
+        let kept = keep_model.then(|| KeptModel::of_fit(&fit, network.clone())).transpose()?;
+        Ok((fit, memory, kept))
     });
-    let (fit, memory) = watch.outcome(result)?;
+    let (fit, memory, kept) = watch.outcome(result)?;
     let ranks = RankRecord::gather(&Local, &fit, 0.0, 0.0);
     let mut record = RunRecord::new(&fit, command);
     record.add_reading(notes, doubts, *skipped);
@@ -67,7 +72,7 @@ pub(crate) fn fit<'py>(
     let record = json(&record)?;
     let (rows, dim) = (fit.embedding.rows(), fit.embedding.dim());
     let (values, _) = fit.embedding.into_vectors();
-    Ok((values.into_pyarray(py).reshape([rows, dim])?, record, warnings(&fit.warnings)))
+    Ok((values.into_pyarray(py).reshape([rows, dim])?, record, warnings(&fit.warnings), kept.map(PyKept)))
 }
 
 /// Returns warnings with settings in Python's notation.

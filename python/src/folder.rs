@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use manyview::Embedding;
+use manyview::living::MODEL;
 use manyview::network::Nodes;
 use manyview::parallel::Pool;
 use manyview::result::{EMBEDDING, NODES, RUN, ResultFolder};
@@ -12,6 +13,7 @@ use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 
 use crate::error::{detached, to_python};
+use crate::living::PyKept;
 
 /// Writes a result. `run` is the content of `run.json`. An existing result is replaced.
 #[pyfunction]
@@ -21,12 +23,17 @@ pub(crate) fn save(
     ids: Vec<String>,
     vectors: PyReadonlyArray2<'_, f32>,
     run: &str,
+    model: Option<PyRef<'_, PyKept>>,
 ) -> PyResult<()> {
     let (dim, values) = (vectors.shape()[1], vectors.as_slice()?.to_vec());
+    let model = model.as_ref().map(|model| &model.0);
     detached(py, || {
         let embedding = Embedding::from_vectors(Nodes::new(ids)?, dim, values)?;
         let mut output = ResultFolder::create(&folder, &[], true)?;
         output.write_vectors(&embedding, &Pool::new(Some(1))?)?;
+        if let Some(model) = model {
+            output.write_extra(MODEL, |writer| model.write_to(writer).map(drop))?;
+        }
         output.write_extra(RUN, |writer| writer.write_all(run.as_bytes()))?;
         output.commit()
     })

@@ -15,6 +15,7 @@ mod folder;
 mod generate;
 mod ids;
 mod inspect;
+mod living;
 mod network;
 mod settings;
 mod tune;
@@ -28,6 +29,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     manyview::panics::record();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<network::PyNetwork>()?;
+    module.add_class::<living::PyKept>()?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::classify, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::cluster, module)?)?;
@@ -40,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ids::index_objects, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::explain, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::neighbors, module)?)?;
+    module.add_function(wrap_pyfunction!(living::truncate, module)?)?;
     module.add_function(wrap_pyfunction!(network::read_network, module)?)?;
     module.add_function(wrap_pyfunction!(network::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(settings::describe, module)?)?;

@@ -14,7 +14,7 @@ from manyview import _native, _settings
 from manyview._parameters import SETTINGS
 
 HERE = Path(__file__).resolve().parents[1]
-OWN = ["directed", "duplicates", "max_memory", "progress", "verbose"]
+OWN = ["directed", "duplicates", "max_memory", "progress", "verbose", "keep_model"]
 POSITIONAL = [
     *("dim", "stages", "consensus_stages", "gamma", "window", "negative", "consensus", "solver", "max_iter", "tol"),
     *("share", "normalize", "scale", "seed", "threads"),

@@ -25,6 +25,8 @@ mod inputs;
 #[cfg(unix)]
 #[path = "cli/interrupt.rs"]
 mod interrupt;
+#[path = "cli/living.rs"]
+mod living;
 #[path = "cli/machine.rs"]
 mod machine;
 #[path = "cli/messy.rs"]
@@ -50,7 +52,11 @@ mod sampled;
 mod settings;
 #[path = "cli/support.rs"]
 mod support;
+#[path = "cli/truncate.rs"]
+mod truncate;
 #[path = "cli/tune.rs"]
 mod tune;
+#[path = "cli/update.rs"]
+mod update;
 #[path = "cli/views.rs"]
 mod views;

@@ -5,6 +5,7 @@
 pub mod checkpoint;
 pub mod comm;
 pub mod estimate;
+pub mod living;
 pub mod method;
 pub mod mnmf;
 pub mod nmf;

@@ -50,6 +50,7 @@
 //!   [`settings`], [`preset`]: how settings describe themselves;
 //! - [`mod@proximity`]: `A_k` to `M_k`; [`nmf`]: one factorization of several matrices with a common left factor;
 //! - [`method`]: what a fit returns and reports; [`estimate`]: the memory and time it needs; [`checkpoint`]: resuming it;
+//!   [`living`]: vectors of new nodes without a new fit;
 //!   [`comm`]: running it on several ranks;
 //! - [`embedding`], [`result`]: vectors, and the folder they are saved to;
 //! - [`explain`], [`neighbors`], [`layout`], [`evaluate`]: what can be done with vectors of any method;
@@ -68,7 +69,9 @@ pub mod worth;
 pub use manyview_analysis::{evaluate, layout, neighbors};
 pub use manyview_base::{error, memory, message, panics, parallel};
 pub use manyview_baselines as methods;
-pub use manyview_core::{checkpoint, comm, estimate, method, mnmf, nmf, preset, proximity, result, summary};
+pub use manyview_core::{
+    checkpoint, comm, estimate, living, method, mnmf, nmf, preset, proximity, result, summary,
+};
 #[cfg(feature = "digits")]
 pub use manyview_data::digits;
 pub use manyview_data::{doubts, embedding, explain, generate, io, labels, network, overlap};

@@ -62,7 +62,7 @@ def embed(
     if view_only is not None:
         network = network._only(_check.text("view_only", view_only))
     words = [f"method={method!r}", f"preset={preset!r}"] + [f"{name}={value!r}" for name, value in settings.items()]
-    vectors, run = _fit.fit(
+    vectors, run, _ = _fit.fit(
         network,
         model,
         labels=labels,

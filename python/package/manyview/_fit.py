@@ -21,9 +21,11 @@ def fit(
     progress: bool | _progress.Callback = False,
     verbose: bool = False,
     command: str,
-) -> tuple[np.ndarray, dict[str, Any]]:
-    """Embeds a network. Returns the vectors, and the content of ``run.json``."""
+    keep_model: bool = False,
+) -> tuple[np.ndarray, dict[str, Any], _native.KeptModel | None]:
+    """Embeds a network. Returns the vectors, the content of ``run.json``, and the model if it is kept."""
     _check.flag("verbose", verbose)
+    _check.flag("keep_model", keep_model)
     if not (callable(progress) or isinstance(progress, bool | np.bool_)):
         raise _check.InvalidParameter(f"progress={progress!r}: expected True, False or a callable")
     limit = _check.size_or_none("max_memory", max_memory)
@@ -34,10 +36,11 @@ def fit(
     callback = _progress.chosen(progress, verbose)
     complete = False
     try:
-        vectors, record, told = _native.fit(network._native, model, given, limit, command, callback)
+        fitted = _native.fit(network._native, model, given, limit, command, keep_model, callback)
+        vectors, record, told, kept = fitted
         complete = True
     finally:
         if isinstance(callback, _progress.Bar):
             callback.close(complete)
     warn(told)
-    return vectors, json.loads(record)
+    return vectors, json.loads(record), kept

@@ -12,12 +12,16 @@ import numpy as np
 from . import _ids, _native
 
 
-def save(folder: str | os.PathLike[str], nodes: np.ndarray, vectors: np.ndarray, run: dict[str, Any]) -> None:
-    """Writes ``embedding.npy``, ``nodes.txt`` and ``run.json``."""
+def save(folder: str | os.PathLike[str], nodes: np.ndarray, vectors: np.ndarray, run: dict[str, Any],
+         model: _native.KeptModel | None = None) -> None:
+    """Writes ``embedding.npy``, ``nodes.txt``, ``run.json`` and, if there is one, ``model.bin``."""
     ids = nodes.tolist()
+    run = {name: value for name, value in run.items() if name != "model"}
+    if model is not None:
+        run["model"] = json.loads(model.record())
     run = {**run, "node_ids": "int" if set(map(type, ids)) == {int} else "text"}
     text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
-    _native.save(os.fspath(folder), list(map(str, ids)), np.ascontiguousarray(vectors, dtype=np.float32), text)
+    _native.save(os.fspath(folder), list(map(str, ids)), np.ascontiguousarray(vectors, dtype=np.float32), text, model)
 
 
 def load(folder: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ._embedding import Embedding
 from ._network import Network, names_or_flag, to_network
 from ._parameters import PARAMETERS, SETTINGS, MnmfParameters
 from ._renamed import renamed
+from ._warnings import ManyviewWarning
 
 #: Parameters of earlier versions, and their names now.
 OLD_NAMES = {"normalise": "normalize"}
@@ -44,6 +46,9 @@ class MNMF(MnmfParameters):
         exception that it raises ends the fit.
     verbose : bool, default False
         Prints how files were interpreted, and a line per stage.
+    keep_model : bool, default False
+        Keeps the factors of the fit and its network, with which :meth:`transform` gives vectors to new nodes. They take
+        about twice as much memory as the vectors, and the network; :meth:`save` writes them as ``model.bin``.
 
     Attributes
     ----------
@@ -105,15 +110,16 @@ class MNMF(MnmfParameters):
         model = self._model()
         threads = json.loads(_native.resolve(model))["threads"]
         network = self._network(views, threads)
-        vectors, run = _fit.fit(
+        vectors, run, kept = _fit.fit(
             network,
             model,
             max_memory=self.max_memory,
             progress=self.progress,
             verbose=self.verbose,
             command=repr(self),
+            keep_model=self.keep_model,
         )
-        self._keep(network.nodes, vectors, run)
+        self._keep(network.nodes, vectors, run, kept)
         return self
 
     def fit_transform(self, views: Any, y: Any = None) -> np.ndarray:
@@ -121,27 +127,97 @@ class MNMF(MnmfParameters):
         return self.fit(views, y).embedding_
 
     def transform(self, views: Any) -> np.ndarray:
-        """Returns the embedding of the views that were fitted, of shape (n, dim).
+        """Returns the vectors of the nodes of ``views``, of shape (nodes, dim).
 
-        MNMF has vectors only for the nodes it was fitted on, so other views raise a ``ValueError``.
+        For the views that were fitted, these are the fitted vectors. With ``keep_model=True``, the views may also have
+        new nodes, with edges between them and nodes of the fit: those get vectors by their edges, and nodes of the fit
+        have their fitted vectors to the bit. Rows are in the order in which the nodes of ``views`` appear, as in a fit; see
+        also :meth:`fold_in`.
         """
         self._check_fitted()
-        fitted = self.run_["network"].get("fingerprint")
-        if fitted is None:
-            raise ValueError("this result is of an older version, which did not record its network; fit again")
         network = self._network(views, self.threads)
-        same_nodes = list(map(str, network.nodes.tolist())) == list(map(str, self.nodes_.tolist()))
-        if not same_nodes or network._native.fingerprint() != fitted:
-            raise ValueError(
-                "these are not the views that were fitted, and MNMF has no vectors for others; use fit_transform"
+        if self._kept is None or self._was_fitted(network):
+            self._check_same(network)
+            return self.embedding_
+        vectors, numbers = self._folded(network)
+        return np.vstack([self.embedding_, vectors])[numbers]
+
+    def fold_in(self, views: Any) -> Embedding:
+        """Returns vectors of new nodes by their edges to nodes of the fit and to each other, as ``manyview fold-in`` does.
+
+        Needs a fit with ``keep_model=True``, or a folder that was saved with its model. The result has the new nodes
+        only; :meth:`transform` returns the rows of all nodes of ``views``. A node without a path to a node of the fit
+        has a vector of zeros, with a warning.
+        """
+        self._check_fitted()
+        network = self._network(views, self.threads)
+        vectors, numbers = self._folded(network)
+        known = len(self.nodes_)
+        new = sorted((number, row) for row, number in enumerate(numbers.tolist()) if number >= known)
+        run = {name: value for name, value in self.run_.items() if name != "model"}
+        edges = {name: facts[1] for name, facts in zip(network._native.names(), network._native.facts(), strict=True)}
+        run["folded_in"] = {"first_row": 0, "nodes": len(new), "edges": edges, "fit": run["command"]}
+        run["network"] = {**run["network"], "nodes": len(new)}
+        run["network"].pop("fingerprint", None)
+        return Embedding(network.nodes[[row for _, row in new]], vectors, run)
+
+    def _folded(self, network: Network) -> tuple[np.ndarray, np.ndarray]:
+        """The vectors of new nodes, and for each node of a network its row among these after those of the fit."""
+        if self._kept is None:
+            raise ValueError("vectors of new nodes need the model: fit with keep_model=True, or load a folder that has it")
+        vectors, numbers, zero = self._kept.fold_in(network._native, self.threads)
+        if zero:
+            warnings.warn(
+                f"{zero} of {len(vectors)} new nodes have vectors of zeros: they have no path to a node of the fit, or no "
+                "pair that is near by more than chance",
+                ManyviewWarning,
+                stacklevel=3,
             )
-        return self.embedding_
+        return vectors, numbers
+
+    def _was_fitted(self, network: Network) -> bool:
+        same_nodes = list(map(str, network.nodes.tolist())) == list(map(str, self.nodes_.tolist()))
+        return same_nodes and network._native.fingerprint() == self.run_["network"].get("fingerprint")
+
+    def _check_same(self, network: Network) -> None:
+        if self.run_["network"].get("fingerprint") is None:
+            raise ValueError("this result is of an older version, which did not record its network; fit again")
+        if not self._was_fitted(network):
+            raise ValueError(
+                "these are not the views that were fitted; for vectors of new nodes, fit with keep_model=True, or use "
+                "fit_transform"
+            )
+
+    def truncate(self, *, stages: int | None = None, dim: int | None = None) -> MNMF:
+        """Returns an estimator with the first stages only: fewer columns without a new fit.
+
+        Parameters
+        ----------
+        stages : int, optional
+            The number of stages, in the order in which they ran.
+        dim : int, optional
+            Instead of ``stages``: as many stages as have at most this many columns.
+        """
+        self._check_fitted()
+        if (stages is None) == (dim is None):
+            raise _check.InvalidParameter("give either stages or dim")
+        at = _check.whole_or_none("stages", stages), _check.whole_or_none("dim", dim)
+        command = f"{self!r}.truncate({f'stages={stages}' if dim is None else f'dim={dim}'})"
+        vectors = np.ascontiguousarray(self.embedding_, dtype=np.float32)
+        found = _native.truncate(vectors, json.dumps(self.run_), *at, command, self._kept)
+        shorter, run = found[0], json.loads(found[1])
+        model = type(self)(**{**self.get_params(), **_settings_of(run)})
+        model._keep(self.nodes_, shorter, run, found[2])
+        return model
 
     def _model(self) -> _settings.Model:
         """The method with the settings that differ from their defaults."""
         return _settings.model("mnmf", "default", self._changed(SETTINGS))
 
-    def _keep(self, nodes: np.ndarray, vectors: np.ndarray, run: dict[str, Any]) -> None:
+    def _keep(
+        self, nodes: np.ndarray, vectors: np.ndarray, run: dict[str, Any], kept: _native.KeptModel | None = None
+    ) -> None:
+        self._kept = kept
         self.nodes_ = nodes
         self.embedding_ = vectors
         self.run_ = run
@@ -226,6 +302,10 @@ class MNMF(MnmfParameters):
             names[first:end] = [f"stage{stage['stage']}_{kind}_{at}" for at in range(end - first)]
         return np.array(names, dtype=object)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Memory of compiled code cannot be pickled; save writes it to a file.
+        return {**self.__dict__, "_kept": None} if hasattr(self, "_kept") else self.__dict__
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "embedding_")
 
@@ -273,8 +353,11 @@ class MNMF(MnmfParameters):
         frame.columns = self.get_feature_names_out()
         return frame
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
+    def save(self, folder: str | os.PathLike[str], model: bool | None = None) -> None:
         """Writes ``embedding.npy``, ``nodes.txt`` and ``run.json``, as the command line does.
+
+        With ``model``, also ``model.bin``, with which :meth:`load` or ``manyview fold-in`` give vectors to new nodes; by
+        default, if the fit kept it.
 
         An existing result is replaced. Ids are written as text; :meth:`load` restores whole numbers and text, and
         returns other ids as text.
@@ -284,7 +367,10 @@ class MNMF(MnmfParameters):
         reading = self._changed(("directed", "duplicates"))
         if "directed" in reading:
             reading["directed"] = names_or_flag(self.directed)
-        _folder.save(folder, self.nodes_, self.embedding_, {**self.run_, **reading})
+        if model and self._kept is None:
+            raise ValueError("the model was not kept: fit with keep_model=True")
+        kept = None if model is False else self._kept
+        _folder.save(folder, self.nodes_, self.embedding_, {**self.run_, **reading}, kept)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> MNMF:
@@ -293,8 +379,9 @@ class MNMF(MnmfParameters):
         if run["method"] != "mnmf":
             raise ValueError(f"{folder}: the method is {run['method']}, not mnmf; use Embedding.load")
         reading = {name: run[name] for name in ("directed", "duplicates") if name in run}
-        model = cls(**_settings_of(run), **reading)
-        model._keep(nodes, vectors, run)
+        kept = _native.KeptModel.open(os.fspath(folder)) if "model" in run else None
+        model = cls(**_settings_of(run), **reading, keep_model=kept is not None)
+        model._keep(nodes, vectors, run, kept)
         return model
 
 

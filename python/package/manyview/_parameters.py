@@ -202,6 +202,7 @@ class MnmfParameters:
         max_memory: int | str | None = None,
         progress: bool | Callback = False,
         verbose: bool = False,
+        keep_model: bool = False,
     ) -> None:
         self.dim = dim
         self.stages = stages
@@ -237,3 +238,4 @@ class MnmfParameters:
         self.max_memory = max_memory
         self.progress = progress
         self.verbose = verbose
+        self.keep_model = keep_model

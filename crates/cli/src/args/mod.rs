@@ -7,6 +7,7 @@ mod figures;
 mod help;
 mod inspect;
 mod labels;
+mod living;
 mod model;
 mod network;
 mod output;
@@ -25,6 +26,7 @@ pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask,
 pub(crate) use figures::FiguresArgs;
 pub(crate) use inspect::{ExplainArgs, GroupArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use labels::LabelColumnArgs;
+pub(crate) use living::{FoldInArgs, TruncateArgs, UpdateArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use network::NetworkArgs;
 pub(crate) use tune::TuneArgs;
@@ -64,6 +66,12 @@ pub(crate) enum Command {
     Neighbors(NeighborsArgs),
     /// Group the nodes into clusters by their vectors, without labels
     Cluster(GroupArgs),
+    /// Give vectors to new nodes by their edges to known ones, without a new run
+    FoldIn(Box<FoldInArgs>),
+    /// Change edges between nodes of a model, and compute only the vectors again that can feel it
+    Update(Box<UpdateArgs>),
+    /// Keep the first stages of a result: fewer columns without a new run
+    Truncate(TruncateArgs),
     /// Score vectors by classification, clustering or link prediction
     Evaluate(Box<EvaluateArgs>),
     /// Compare methods on one network, scored on the same splits
@@ -99,6 +107,9 @@ pub(crate) struct EmbedArgs {
     /// fits [default: the available memory]
     #[arg(long, value_name = "SIZE", value_parser = size::size, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
+    /// Also write the model, DIR/model.bin: factors and network, with which `manyview fold-in` gives vectors to new nodes
+    #[arg(long, help_heading = "Output")]
+    pub(crate) save_model: bool,
     #[command(flatten)]
     pub(crate) checkpoint: CheckpointArgs,
     #[command(flatten)]

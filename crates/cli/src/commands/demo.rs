@@ -47,6 +47,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
         checkpoints: None,
         keep_checkpoints: false,
         ending: if args.quiet { Ending::Nothing } else { Ending::Summary { stages: false, next: false } },
+        save_model: false,
         ranks,
     };
     embed(job, &mut reporter)?;

@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use manyview::checkpoint::Checkpoints;
 use manyview::comm::{self, Comm};
 use manyview::io::{Checksums, Directed, Disk, Files, Format, InputFile, ReadNetwork};
+use manyview::living::{MODEL, write_model};
 use manyview::memory::peak_resident_bytes;
 use manyview::message::{Notation, switch};
 use manyview::network::Duplicates;
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         _ if ranks.rank() > 0 => return Ok(()),
         _ => {
             let (read, _) = read_views(&Disk, args, &model, &mut reporter)?;
-            return plan::run(&read.network, &model, args.max_memory);
+            return plan::run(&read.network, &model, args.max_memory, args.save_model);
         }
     };
     let existing = if args.output.force {
@@ -49,6 +50,9 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         Existing::Refused
     };
     let output = create(folder, &args.format, existing, ranks)?;
+    if let Some(output) = output.as_ref().filter(|_| args.save_model) {
+        output.expect_extra(MODEL)?;
+    }
     let kept = CheckpointFolder::look(folder, &args.checkpoint, &model, args.output.force, ranks.rank())?;
     let files = Checksums::of(&Disk);
     let (read, read_seconds) = read_views(&files, args, &model, &mut reporter)?;
@@ -83,6 +87,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
             () if args.output.quiet => Ending::Nothing,
             () => Ending::Summary { stages: args.output.verbose, next: true },
         },
+        save_model: args.save_model,
         ranks,
     };
     embed(job, &mut reporter)
@@ -98,6 +103,12 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
     }
     let asks_for_checkpoints = args.checkpoint.resume || args.checkpoint.keep_checkpoint;
     model.method().capabilities().check(name, ranks.size(), asks_for_checkpoints)?;
+    if args.save_model && !model.method().capabilities().stages {
+        bail!(Error::config(format!(
+            "{}: {name} has no factors to keep; leave it out, or use mnmf",
+            switch("save_model")
+        )));
+    }
     if args.plan && !model.is_estimated() {
         bail!(Error::config(format!(
             "{}: the memory and time of {name} are not known in advance; leave it out",
@@ -153,6 +164,8 @@ pub(super) struct Job<'a> {
     /// Whether they are kept after the result is written.
     pub(super) keep_checkpoints: bool,
     pub(super) ending: Ending,
+    /// Whether the model is written beside the vectors.
+    pub(super) save_model: bool,
     pub(super) ranks: &'a Ranks,
 }
 
@@ -202,7 +215,12 @@ pub(super) fn create(
 /// Embeds the network, writes the result and prints a summary.
 pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
     let mut memory = job.memory;
-    let options = FitOptions { labels: job.labels, comm: job.ranks, checkpoints: job.checkpoints };
+    let options = FitOptions {
+        labels: job.labels,
+        comm: job.ranks,
+        checkpoints: job.checkpoints,
+        keep_factors: job.save_model,
+    };
     let result = job.model.fit_with(job.network, &options, &mut |now| {
         if memory.phases.proximity.is_none() && matches!(now, Progress::Iteration { .. }) {
             memory.phases.proximity = peak_resident_bytes();
@@ -234,8 +252,15 @@ pub(super) fn embed(job: Job<'_>, reporter: &mut Reporter) -> Result<()> {
 fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     let began = Instant::now();
     let pool = Pool::new(job.model.threads)?;
+    let mut model = None;
     if let Some(output) = &mut job.output {
         output.write_vectors(&fit.embedding, &pool)?;
+        if job.save_model {
+            output.write_extra(MODEL, |writer| {
+                model = Some(write_model(fit, job.network, writer)?);
+                Ok(())
+            })?;
+        }
     }
     let write_seconds = if job.output.is_some() { began.elapsed().as_secs_f64() } else { 0.0 };
     // The other ranks wait here until the vectors are written; if that fails, rank 0 ends the job.
@@ -252,6 +277,7 @@ fn write(mut job: Job<'_>, fit: &mut Fit, memory: RunMemory) -> Result<f64> {
     if let Some(read) = job.reading {
         record.add_reading(&read.notes, &read.warnings, read.skipped);
     }
+    record.model = model;
     output.write_record(&record)?;
     if interrupt::go_on().is_break() {
         return Err(Error::Interrupted.into());

@@ -9,6 +9,7 @@ pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod figures;
 pub(crate) mod fit;
+pub(crate) mod fold_in;
 pub(crate) mod generate;
 pub(crate) mod methods;
 pub(crate) mod neighbors;
@@ -16,10 +17,13 @@ mod output_file;
 mod plan;
 pub(crate) mod proximity;
 pub(crate) mod report;
+pub(crate) mod truncate;
 pub(crate) mod tune;
+pub(crate) mod update;
 pub(crate) mod views;
 mod worth;
 
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -29,6 +33,7 @@ use manyview::evaluate::Labels;
 use manyview::io::{Disk, Files, ReadNetwork, ReadOptions, read_network_from};
 use manyview::message::Notation;
 use manyview::parallel::Pool;
+use manyview::result::{RUN, ResultFolder};
 
 use crate::args::NetworkArgs;
 use crate::interrupt;
@@ -117,6 +122,14 @@ pub(crate) fn tell_unknown(labels: &Labels, file: &Path, of: &str, reporter: &Re
 pub(crate) fn command_line() -> String {
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("manyview".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Writes the `run.json` of a result that follows from another one.
+pub(crate) fn write_run(output: &mut ResultFolder, run: &serde_json::Value) -> manyview::Result<()> {
+    output.write_extra(RUN, |writer| {
+        serde_json::to_writer_pretty(&mut *writer, run)?;
+        writeln!(writer)
+    })
 }
 
 /// Quotes a word for a shell.

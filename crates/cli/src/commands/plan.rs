@@ -6,6 +6,7 @@ use anyhow::Result;
 use manyview::comm::Comm;
 use manyview::embedding::Kind;
 use manyview::estimate::{ExpectedTime, Memory, ViewEstimate};
+use manyview::living::file_bytes;
 use manyview::memory::{available_bytes, peak_resident_bytes};
 use manyview::message::{Notation, option};
 use manyview::mnmf::{Mnmf, Split};
@@ -61,7 +62,7 @@ fn sampled(estimate: &ModelEstimate, reduced: bool) -> Option<String> {
 }
 
 /// Prints the plan.
-pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>) -> Result<()> {
+pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>, save_model: bool) -> Result<()> {
     let mut watch = |_: &Progress<'_>| interrupt::go_on();
     let (fitted, found, verdict) = match model.fitted(network, max_memory, &mut watch) {
         Ok((model, found)) => (model, found, String::new()),
@@ -79,6 +80,10 @@ pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>) -> 
         let time = estimate.time(settings, network, &found.pool, &mut watch)?;
         text.push_str(&stages(network, settings, &found.views, &time)?);
         text.push_str(&memory(&estimate.memory, max_memory));
+        if save_model {
+            let size = bytes(file_bytes(settings, &settings.plan(network.views().len())?.stages, network));
+            let _ = writeln!(text, "model   model.bin has about {size}; the run needs as much memory more");
+        }
         let _ = write!(
             text,
             "\ntime    about {}: proximity {}, stages {}\n        (rough: the number of iterations is not known in \

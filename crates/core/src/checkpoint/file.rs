@@ -21,10 +21,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Identity;
-use crate::mnmf::Consensus;
-use crate::piece::Piece;
+use crate::piece::{Piece, PieceHeader, Summed, write_numbers};
 use manyview_base::error::{Error, Result};
-use manyview_base::linalg::Dense;
 use manyview_data::io::{Files, OpenFile};
 
 const MAGIC: &[u8; 17] = b"manyview stage 2\n";
@@ -56,18 +54,6 @@ struct Header {
     pieces: Vec<PieceHeader>,
 }
 
-#[derive(Serialize, Deserialize)]
-pub(super) struct PieceHeader {
-    pub(super) views: Vec<usize>,
-    consensus: Option<String>,
-    pub(super) columns: Range<usize>,
-    iterations: usize,
-    converged: bool,
-    pub(super) u_rows: usize,
-    pub(super) v_rows: usize,
-    vs: usize,
-}
-
 /// Writes the pieces of a stage; U has all rows. `previous` is the checksum of the stage before it.
 pub(super) fn write(
     writer: &mut impl Write,
@@ -83,19 +69,10 @@ pub(super) fn write(
     writer.write_all(MAGIC)?;
     writer.write_all(&(header.len() as u64).to_le_bytes())?;
     writer.write_all(&header)?;
-    for piece in pieces {
-        for number in [&[piece.seconds], &piece.scales[..], &piece.weights, &piece.column_scales].concat() {
-            writer.write_all(&number.to_le_bytes())?;
-        }
-        for factor in std::iter::once(&piece.u).chain(&piece.v_t) {
-            for row in 0..factor.rows() {
-                let bytes: Vec<u8> = factor.row(row).iter().flat_map(|x| x.to_le_bytes()).collect();
-                writer.write_all(&bytes)?;
-            }
-        }
-    }
-    let sum = writer.sum.finalize();
-    writer.inner.write_all(&sum.to_le_bytes())
+    pieces.iter().try_for_each(|piece| write_numbers(piece, &mut writer))?;
+    let Summed { inner, sum } = writer;
+    let sum = sum.finalize();
+    inner.write_all(&sum.to_le_bytes())
 }
 
 /// Reads a file and verifies its checksum and its length; returns `None` if there is no file.
@@ -163,108 +140,4 @@ fn read_header(reader: &mut impl Read) -> io::Result<(Header, u64)> {
     let mut header = vec![0; length as usize];
     reader.read_exact(&mut header)?;
     Ok((serde_json::from_slice(&header)?, (MAGIC.len() + 8) as u64 + length))
-}
-
-impl PieceHeader {
-    fn of(piece: &Piece) -> Self {
-        PieceHeader {
-            views: piece.views.clone(),
-            consensus: piece.consensus.map(|consensus| consensus.name().to_owned()),
-            columns: piece.columns.clone(),
-            iterations: piece.iterations,
-            converged: piece.converged,
-            u_rows: piece.u.rows(),
-            v_rows: piece.v_t[0].rows(),
-            vs: piece.v_t.len(),
-        }
-    }
-
-    /// The number of bytes of its numbers; `None` if no piece has such sizes.
-    fn bytes(&self) -> Option<u64> {
-        let [width, views, vs] = [self.columns.len(), self.views.len(), self.vs].map(|count| count as u64);
-        // A V for each view, or one for all of them.
-        if width == 0 || views == 0 || (vs != views && vs != 1) || self.u_rows != self.v_rows {
-            return None;
-        }
-        let rows = (self.u_rows as u64).checked_mul(1 + vs)?;
-        rows.checked_mul(width)?
-            .checked_mul(4)?
-            .checked_add((1 + 2 * views).checked_add(width)?.checked_mul(8)?)
-    }
-
-    fn read(&self, reader: &mut impl Read, rows: &Range<usize>) -> io::Result<Piece> {
-        let width = self.columns.len();
-        let seconds = read_f64(reader, 1)?[0];
-        let (scales, weights) = (read_f64(reader, self.views.len())?, read_f64(reader, self.views.len())?);
-        let column_scales = read_f64(reader, width)?;
-        let u = read_rows(reader, self.u_rows, width, rows)?;
-        let all = 0..self.v_rows;
-        let v_t = (0..self.vs)
-            .map(|_| read_rows(reader, self.v_rows, width, &all))
-            .collect::<io::Result<Vec<_>>>()?;
-        Ok(Piece {
-            views: self.views.clone(),
-            consensus: self.consensus.as_deref().and_then(Consensus::from_name),
-            columns: self.columns.clone(),
-            u,
-            v_t,
-            scales,
-            weights,
-            column_scales,
-            iterations: self.iterations,
-            converged: self.converged,
-            seconds,
-        })
-    }
-}
-
-fn read_f64(reader: &mut impl Read, count: usize) -> io::Result<Vec<f64>> {
-    let mut bytes = [0; 8];
-    (0..count).map(|_| reader.read_exact(&mut bytes).map(|()| f64::from_le_bytes(bytes))).collect()
-}
-
-/// Reads a factor and returns some of its rows.
-fn read_rows(
-    reader: &mut impl Read,
-    rows: usize,
-    width: usize,
-    kept: &Range<usize>,
-) -> io::Result<Dense<f32>> {
-    let mut factor = Dense::zeros(kept.len(), width);
-    let mut bytes = vec![0; 4 * width];
-    for row in 0..rows {
-        reader.read_exact(&mut bytes)?;
-        if kept.contains(&row) {
-            for (x, bytes) in factor.row_mut(row - kept.start).iter_mut().zip(bytes.as_chunks::<4>().0) {
-                *x = f32::from_le_bytes(*bytes);
-            }
-        }
-    }
-    Ok(factor)
-}
-
-/// Computes the checksum of all bytes that pass through.
-struct Summed<I> {
-    inner: I,
-    sum: crc32fast::Hasher,
-}
-
-impl<W: Write> Write for Summed<&mut W> {
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(buf)?;
-        self.sum.update(&buf[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
-}
-
-impl<R: Read> Read for Summed<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buf)?;
-        self.sum.update(&buf[..read]);
-        Ok(read)
-    }
 }

@@ -16,10 +16,11 @@ pub(crate) use length::scale_to_length;
 pub use record::{ChosenPlan, Fit, OwnWork, SampledRecord, Seconds, StageRecord, Stop, ViewRecord};
 pub use task::{Found, Observer, Progress, StageWork, Task, part};
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use manyview_base::error::{Error, Result};
-use manyview_base::message::{Warning, WarningKind, option};
+use manyview_base::message::{Warning, WarningKind, option, switch};
 use manyview_base::parallel::Pool;
 use manyview_base::settings::Settings;
 use manyview_data::Network;
@@ -147,11 +148,20 @@ pub struct Options<'a> {
     pub comm: &'a dyn Comm,
     /// Where finished stages are kept.
     pub checkpoints: Option<&'a Checkpoints>,
+    /// Whether the fit has its factors, see [`Fit::factors`].
+    pub keep_factors: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { seed: 0, threads: None, labels: None, comm: &crate::comm::Local, checkpoints: None }
+        Options {
+            seed: 0,
+            threads: None,
+            labels: None,
+            comm: &crate::comm::Local,
+            checkpoints: None,
+            keep_factors: false,
+        }
     }
 }
 
@@ -165,9 +175,16 @@ pub fn fit<M: Method>(
 ) -> Result<Fit> {
     method.check()?;
     M::CAPABILITIES.check(name, options.comm.size(), options.checkpoints.is_some())?;
+    if options.keep_factors && !M::CAPABILITIES.stages {
+        return Err(Error::config(format!(
+            "{name} has no factors to keep; leave {} out, or use mnmf",
+            switch("save_model")
+        )));
+    }
     let pool = Pool::new(options.threads)?;
     let began = Instant::now();
     let mut task = Task::new(network, method.dim(), options.seed, &pool, options.labels, observer);
+    task.keeps_factors = options.keep_factors;
     let fingerprint = network.fingerprint();
     ranks::check_same(network, fingerprint, options.comm)?;
     let found = method.run_on(&mut task, options.comm, options.checkpoints)?;
@@ -226,6 +243,7 @@ impl Ran {
             joint: stages.joint,
             stages: stages.records,
             chosen: found.chosen,
+            factors: found.factors.map(Arc::new),
             warnings: found.warnings,
             seconds,
             threads,

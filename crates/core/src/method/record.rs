@@ -1,12 +1,14 @@
 //! What a fit returns: the vectors, and everything that shows what happened.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::comm::Traffic;
 use crate::mnmf::Consensus;
+use crate::piece::FittedFactors;
 use manyview_base::message::Warning;
 use manyview_data::embedding::{Embedding, Kind};
 use manyview_data::network::View;
@@ -38,6 +40,8 @@ pub struct Fit {
     pub stages: Vec<StageRecord>,
     /// What the plan was chosen by, if it was chosen by the data.
     pub chosen: Option<ChosenPlan>,
+    /// Its factors, if they are kept: what vectors of other nodes follow from.
+    pub factors: Option<Arc<FittedFactors>>,
     /// What the user should know about the result.
     pub warnings: Vec<Warning>,
     /// Wall time.

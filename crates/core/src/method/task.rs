@@ -10,6 +10,8 @@ use manyview_data::embedding::{Kind, Part};
 use manyview_data::labels::Labels;
 use manyview_data::network::Network;
 
+use crate::piece::FittedFactors;
+
 use super::record::{ChosenPlan, OwnWork, Seconds, StageRecord, ViewRecord};
 
 /// How far a fit is.
@@ -63,6 +65,8 @@ pub struct Task<'a, 'o> {
     pub labels: Option<&'a Labels>,
     /// The view that is being worked on, and the range of this part of the work within the whole.
     view: Option<&'a str>,
+    /// Whether the method returns its factors too, if it has any.
+    pub(crate) keeps_factors: bool,
     span: Range<f64>,
     observer: &'a mut Observer<'o>,
 }
@@ -80,6 +84,8 @@ pub struct Found {
     pub stages: Option<StageWork>,
     /// The plan that was chosen by the data, if it was.
     pub chosen: Option<ChosenPlan>,
+    /// Its factors, if they are kept.
+    pub factors: Option<FittedFactors>,
 }
 
 /// What happened in the stages of a fit.
@@ -107,7 +113,7 @@ impl<'a, 'o> Task<'a, 'o> {
         labels: Option<&'a Labels>,
         observer: &'a mut Observer<'o>,
     ) -> Self {
-        Task { network, dim, seed, pool, labels, view: None, span: 0.0..1.0, observer }
+        Task { network, dim, seed, pool, labels, view: None, keeps_factors: false, span: 0.0..1.0, observer }
     }
 
     /// The key of random numbers for a purpose and the whole network.
@@ -151,6 +157,7 @@ impl<'a, 'o> Task<'a, 'o> {
             pool: self.pool,
             labels: self.labels,
             view: view.or(self.view),
+            keeps_factors: false,
             span,
             observer: self.observer,
         }

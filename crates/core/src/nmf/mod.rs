@@ -43,6 +43,7 @@ use manyview_base::linalg::{Dense, Real};
 use manyview_base::message::option;
 use manyview_base::parallel::Pool;
 use problem::Problem;
+pub(crate) use problem::view_shares;
 use update::Rule;
 
 /// The settings of a stage.

@@ -24,16 +24,8 @@ impl<M: Real> Problem<'_, M> {
 
     /// The factors of each view's numerators and Gram matrix in the update of U.
     pub(super) fn view_shares(&self, weights: &[f64]) -> Vec<f64> {
-        let in_units = |powers: Vec<f64>| {
-            powers.iter().zip(self.targets).map(|(power, target)| power / target.unit).collect::<Vec<f64>>()
-        };
-        if self.settings.epsilon > 0.0 {
-            return in_units(plain_powers(weights, self.settings.gamma));
-        }
-        let shares = in_units(relative_powers(weights, self.settings.gamma));
-        // A common factor cancels; without this, f32 would have to represent squares of large norms.
-        let largest = shares.iter().copied().fold(0.0, f64::max);
-        shares.iter().map(|share| share / largest).collect()
+        let units: Vec<f64> = self.targets.iter().map(|target| target.unit).collect();
+        view_shares(weights, &units, self.settings)
     }
 
     /// The matrices of all targets.
@@ -86,6 +78,20 @@ impl<M: Real> Problem<'_, M> {
         comm::all_reduce_sum(self.comm, &mut sums);
         sums.map(|sum| sum > 0.0)
     }
+}
+
+/// The factors of each view's numerators and Gram matrix in the update of U, given the units of the errors.
+pub(crate) fn view_shares(weights: &[f64], units: &[f64], settings: &Settings) -> Vec<f64> {
+    let in_units = |powers: Vec<f64>| -> Vec<f64> {
+        powers.iter().zip(units).map(|(power, unit)| power / unit).collect()
+    };
+    if settings.epsilon > 0.0 {
+        return in_units(plain_powers(weights, settings.gamma));
+    }
+    let shares = in_units(relative_powers(weights, settings.gamma));
+    // A common factor cancels; without this, f32 would have to represent squares of large norms.
+    let largest = shares.iter().copied().fold(0.0, f64::max);
+    shares.iter().map(|share| share / largest).collect()
 }
 
 /// Rows of `sum_k share_k R_k V_kᵀ`, in `sum`, from row `first` on. `products` is scratch of the same length.

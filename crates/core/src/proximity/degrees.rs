@@ -57,6 +57,24 @@ impl Degrees {
         Degrees { volume, scale, smallest_share, spread: volume / least, of_nodes }
     }
 
+    /// The weights that enter each node, scaled as the degrees.
+    pub(super) fn entering(&self, view: &View) -> Vec<f64> {
+        let mut entered = vec![0.0; self.of_nodes.len()];
+        let arcs = view.adjacency.indices().iter().zip(view.adjacency.values());
+        arcs.for_each(|(&to, weight)| entered[to as usize] += weight * self.scale);
+        entered
+    }
+
+    /// Whether f32 can represent all numbers of a walk if some degrees change: the volume and the least of them are given, and the
+    /// smallest share of a new edge.
+    pub(super) fn usual_with(&self, volume: f64, least: f64, share: f64, settings: Settings) -> bool {
+        let (of_nodes, scale) = (Vec::new(), self.scale);
+        let spread = (self.spread * volume / self.volume).max(volume / least);
+        let smallest_share = self.smallest_share.min(share);
+        let changed = Degrees { of_nodes, volume, scale, smallest_share, spread };
+        changed.fit(settings, f32::MIN_POSITIVE.into(), f32::MAX.into())
+    }
+
     /// The entry of a node without edges, if there is to be one.
     pub(super) fn diagonal_of<T: Real>(&self, node: usize, settings: Settings) -> Option<T> {
         let alone = settings.isolated == Isolated::Loop && self.of_nodes[node] == 0.0;

@@ -77,16 +77,14 @@ struct Shares {
 
 impl Shares {
     fn of(view: &View) -> Self {
-        let Degrees { of_nodes, scale, .. } = Degrees::of(view);
+        let degrees = Degrees::of(view);
+        let (of_nodes, scale) = (&degrees.of_nodes, degrees.scale);
         let share = |&degree: &f64| if degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 };
         let leaving: Vec<f64> = of_nodes.iter().map(share).collect();
         if !view.directed {
             return Shares { scale, entering: leaving.clone(), leaving };
         }
-        let mut entered = vec![0.0; of_nodes.len()];
-        let arcs = view.adjacency.indices().iter().zip(view.adjacency.values());
-        arcs.for_each(|(&to, weight)| entered[to as usize] += weight * scale);
-        Shares { scale, leaving, entering: entered.iter().map(share).collect() }
+        Shares { scale, leaving, entering: degrees.entering(view).iter().map(share).collect() }
     }
 }
 

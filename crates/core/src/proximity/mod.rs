@@ -11,6 +11,8 @@
 //!
 //! Invariant: a row depends on the view only, not on which rows are computed together or on the number of threads.
 
+mod attached;
+mod chosen;
 mod degrees;
 mod joint;
 mod restart;
@@ -28,6 +30,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+pub use attached::{Arc, Attachable, Patch, PatchScratch};
+pub use chosen::for_chosen_rows;
 use degrees::{Degrees, Precision};
 pub use joint::union_of_views;
 use manyview_base::error::{Error, Result};

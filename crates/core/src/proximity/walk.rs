@@ -256,7 +256,12 @@ impl<'a, T: Real> Walk<'a, T> {
 
 /// Collects the sums above the threshold by lane, from `first_col` on; returns the largest of these sums.
 #[inline(always)]
-fn sift<T: Real>(sum: &[Lanes<T>], first_col: usize, threshold: T, found: &mut [Vec<(u32, T)>]) -> T {
+pub(super) fn sift<T: Real>(
+    sum: &[Lanes<T>],
+    first_col: usize,
+    threshold: T,
+    found: &mut [Vec<(u32, T)>],
+) -> T {
     let mut largest = [T::ZERO; TOGETHER];
     for (index, sums) in sum[first_col..].chunks(SIFTED).enumerate() {
         for Lanes(sums) in sums {

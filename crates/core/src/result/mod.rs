@@ -7,9 +7,13 @@
 mod date;
 mod open;
 mod record;
+mod truncate;
 
 pub use open::{SavedNetwork, SavedResult, SavedRun};
-pub use record::{PartRecord, RankRecord, RankSeconds, RunMemory, RunPeaks, RunRecord, RunSeconds};
+pub use record::{
+    ModelRecord, PartRecord, RankRecord, RankSeconds, RunMemory, RunPeaks, RunRecord, RunSeconds,
+};
+pub use truncate::{Cut, Shortened, truncate};
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -18,7 +22,9 @@ use std::path::Path;
 use manyview_base::error::{Error, Result};
 use manyview_base::parallel::Pool;
 use manyview_data::embedding::Embedding;
-use manyview_data::io::{Disk, Format, OutputFolder, Traces, read_npy, write_npy_to};
+use manyview_data::io::{Disk, Files, Format, OutputFolder, Traces, read_npy, write_npy_to};
+
+use manyview_data::network::Nodes;
 
 use crate::comm::Local;
 use crate::method::Fit;
@@ -92,6 +98,30 @@ impl ResultFolder {
         Ok(Embedding::new(nodes, matrix.dim, matrix.values, Vec::new()))
     }
 
+    /// Reads `run.json` as it is, with fields that this version does not know.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open_record(path: &Path) -> Result<serde_json::Value> {
+        Self::open_record_from(&Disk, path)
+    }
+
+    /// As [`open_record`](Self::open_record), from files that need not be on a disk.
+    ///
+    /// # Errors
+    /// Those of [`open_record`](Self::open_record).
+    pub fn open_record_from(files: &dyn Files, path: &Path) -> Result<serde_json::Value> {
+        open::read_record(files, &path.join(RUN))
+    }
+
+    /// Reads the ids of the rows, from files that need not be on a disk.
+    ///
+    /// # Errors
+    /// When they cannot be read, or one occurs twice.
+    pub fn open_ids_from(files: &dyn Files, path: &Path) -> Result<Nodes> {
+        open::read_ids(files, &path.join(NODES))
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         self.output.path()
@@ -126,6 +156,14 @@ impl ResultFolder {
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<()> {
         self.output.write(name, write)
+    }
+
+    /// Makes sure that a further file can be written.
+    ///
+    /// # Errors
+    /// When it exists, and `force` was not given.
+    pub fn expect_extra(&self, name: &str) -> Result<()> {
+        self.output.check_absent(&[name])
     }
 
     /// Puts all files into place, and keeps the folder locked until it is dropped; see [`OutputFolder::publish`].

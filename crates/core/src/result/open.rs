@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 use super::record::{PartRecord, RunSeconds};
 use super::{EMBEDDING, NODES, RUN};
@@ -204,6 +204,10 @@ fn check_cover(parts: &[Part], dim: usize, values: &[f32]) -> Result<(), String>
 }
 
 fn read_run(files: &dyn Files, path: &Path) -> Result<SavedRun> {
+    read_record(files, path)
+}
+
+pub(super) fn read_record<T: DeserializeOwned>(files: &dyn Files, path: &Path) -> Result<T> {
     let text = files.read(path).map_err(|error| Error::io(path, error))?;
     serde_json::from_slice(&text).map_err(|error| {
         let (place, advice) = (path.display(), "is it a complete run.json of manyview embed?");

@@ -46,6 +46,9 @@ pub struct RunRecord<'a> {
     vector_scale: f64,
     notes: &'a [Message],
     skipped_lines: u64,
+    /// The model that was kept beside the vectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chosen_plan: &'a Option<ChosenPlan>,
     warnings: Vec<&'a Warning>,
@@ -60,6 +63,17 @@ pub struct RunRecord<'a> {
     pub rank_records: &'a [RankRecord],
     /// Memory of the phases.
     pub memory: RunMemory,
+}
+
+/// The file of a kept model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelRecord {
+    /// Its name.
+    pub file: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its CRC-32, in hexadecimal digits.
+    pub checksum: String,
 }
 
 /// Memory of a run, in bytes.
@@ -221,6 +235,7 @@ impl<'a> RunRecord<'a> {
             stages: &fit.stages,
             parts: parts.iter().map(part).collect(),
             vector_scale: fit.vector_scale,
+            model: None,
             chosen_plan: &fit.chosen,
             notes: &[],
             skipped_lines: 0,

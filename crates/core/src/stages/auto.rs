@@ -136,6 +136,7 @@ fn errors(
     };
     let watch: &mut Observer<'_> = &mut watch;
     let mut run = Run {
+        kept: None,
         config,
         seed,
         plan: &plan,

@@ -25,9 +25,9 @@ use crate::method::{
     self, Capabilities, Fit, Found, MemoryLike, Method, Observer, Options, OwnWork, Progress, Seconds,
     StageRecord, StageWork, Task,
 };
-use crate::mnmf::{Init, Mnmf, Plan, Stage};
+use crate::mnmf::{Consensus, Init, Mnmf, Normalize, Plan, Stage};
 use crate::nmf::{self, Factors, Settings, Start, StartMeans, StopRule, Target, random_start};
-use crate::piece::Piece;
+use crate::piece::{FittedFactors, FittedPiece, Piece};
 use crate::preset::Preset;
 use crate::residual::Residual;
 use manyview_base::error::{Error, Result};
@@ -168,10 +168,11 @@ pub(crate) fn run_plan(
         warnings: Vec::new(),
         zero_columns: Vec::new(),
         columns_done: 0,
+        kept: task.keeps_factors.then(Vec::new),
         observer: task.observer(),
     };
     run.all_stages(store)?;
-    let Run { embedding, stages: records, mut warnings, zero_columns, .. } = run;
+    let Run { embedding, stages: records, mut warnings, zero_columns, kept, .. } = run;
     warnings.extend(warnings::zero_columns(&zero_columns, config));
     warnings.extend(warnings::not_converged(&records, &zero_columns, config));
     let seconds = Seconds { proximity: about.seconds, factorize: began.elapsed().as_secs_f64(), total: 0.0 };
@@ -179,7 +180,8 @@ pub(crate) fn run_plan(
     let stages =
         Some(StageWork { records, views: about.views.clone(), joint: about.joint.clone(), seconds, own });
     let (vectors, parts) = embedding.into_vectors();
-    Ok(Found { vectors, parts, warnings, stages, chosen: None })
+    let factors = kept.map(|pieces| FittedFactors { matrix_scales: about.matrix_scales.clone(), pieces });
+    Ok(Found { vectors, parts, warnings, stages, chosen: None, factors })
 }
 
 fn own_work(about: &About, seconds: Seconds, before: Traffic, traffic: Traffic) -> OwnWork {
@@ -213,6 +215,8 @@ struct Run<'a, 'o> {
     warnings: Vec<Warning>,
     zero_columns: Vec<ZeroColumns>,
     columns_done: usize,
+    /// The pieces so far, if they are kept.
+    kept: Option<Vec<FittedPiece>>,
     observer: &'a mut Observer<'o>,
 }
 
@@ -356,6 +360,7 @@ impl Run<'_, '_> {
         let named = |numbers: Vec<f64>| names.iter().cloned().zip(numbers).collect();
         let entries = piece.views.iter().map(|&view| self.residuals[view].entries);
         let entries = names.iter().cloned().zip(entries).collect();
+        self.keep(stage, kind, piece);
         for (at, (&view, &scale)) in piece.views.iter().zip(&piece.scales).enumerate() {
             // The views of a pooled stage share one V.
             let v_t = piece.v_t.get(at).unwrap_or(&piece.v_t[0]);
@@ -385,6 +390,26 @@ impl Run<'_, '_> {
         } else {
             Ok(())
         }
+    }
+
+    /// Keeps a piece that is not subtracted yet, if pieces are kept.
+    fn keep(&mut self, stage: &Stage, kind: Kind, piece: &Piece) {
+        if self.kept.is_none() {
+            return;
+        }
+        let shares = match piece.consensus {
+            Some(Consensus::Shared) => {
+                let unit = |&view: &usize| match self.config.normalize {
+                    Normalize::Residual => self.residuals[view].squared_norm,
+                    Normalize::None | Normalize::Max => 1.0,
+                };
+                let units: Vec<f64> = piece.views.iter().map(unit).collect();
+                nmf::view_shares(&piece.weights, &units, &self.settings(kind))
+            }
+            Some(Consensus::Pooled) | None => vec![1.0; piece.views.len()],
+        };
+        let piece = piece.gathered(self.embedding.rows(), self.comm);
+        self.kept.as_mut().expect("pieces are kept").push(FittedPiece { stage: stage.number, piece, shares });
     }
 
     /// Writes U to the embedding, in the chosen scale.
@@ -443,6 +468,7 @@ mod tests {
             warnings: Vec::new(),
             zero_columns: Vec::new(),
             columns_done: 0,
+            kept: None,
             observer: &mut observer,
         };
         run.all_stages(None).unwrap();

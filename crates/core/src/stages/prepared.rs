@@ -27,6 +27,8 @@ pub(crate) struct About {
     pub(crate) rows: Range<usize>,
     pub(crate) views: Vec<ViewRecord>,
     pub(crate) joint: Option<ViewRecord>,
+    /// What each matrix was multiplied by.
+    pub(crate) matrix_scales: Vec<f64>,
     /// Entries in the rows of this rank.
     pub(crate) own_entries: usize,
     /// Wall time.
@@ -57,8 +59,9 @@ impl Prepared {
         let proximity = Proximity::decide(config.proximity, &all_views, task.seed, pool)?;
         let (rows, matrices) =
             all_residuals(config, proximity, &all_views, count, pool, comm, task.observer())?;
-        let mut residuals = Vec::new();
-        for (view, (residual, sampled)) in views.iter_mut().zip(matrices) {
+        let (mut residuals, mut matrix_scales) = (Vec::new(), Vec::new());
+        for (view, Matrix { residual, sampled, scale }) in views.iter_mut().zip(matrices) {
+            matrix_scales.push(scale);
             (view.entries, view.squared_norm) = (residual.entries, residual.squared_norm);
             view.sampled = sampled;
             residuals.push(residual);
@@ -66,12 +69,18 @@ impl Prepared {
         let joint = views.split_off(count).pop();
         let own_entries = residuals.iter().map(|residual| residual.tiles.entries()).sum();
         let seconds = began.elapsed().as_secs_f64();
-        Ok(Prepared { residuals, about: About { rows, views, joint, own_entries, seconds } })
+        Ok(Prepared { residuals, about: About { rows, views, joint, matrix_scales, own_entries, seconds } })
     }
 }
 
-/// A proximity matrix, and how it was sampled if it is not exact.
-type Matrix = (Residual<f32>, Option<SampledRecord>);
+/// A proximity matrix.
+struct Matrix {
+    residual: Residual<f32>,
+    /// How it was sampled if it is not exact.
+    sampled: Option<SampledRecord>,
+    /// What it was multiplied by.
+    scale: f64,
+}
 
 /// The rows of this rank, and those rows of the proximity matrix of every view.
 fn all_residuals(
@@ -97,10 +106,12 @@ fn all_residuals(
         let largest = found.largest;
         let sampled = sampled_record(proximity.how, found.noise, comm);
         let mut tiles = pool.run(|| found.into_tiles(nodes));
+        let mut scale = 1.0;
         if config.normalize == Normalize::Max {
             let largest = comm::max(comm, tiles.max().into());
             if largest > 0.0 {
-                tiles.scale((1.0 / largest) as f32);
+                scale = 1.0 / largest;
+                tiles.scale(scale as f32);
             }
         }
         let symmetric = config.is_symmetric(view).then(|| rows.clone());
@@ -109,7 +120,7 @@ fn all_residuals(
         if residual.is_empty() && index < network_views {
             return Err(proximity::nothing_survives(view, proximity.settings, comm::max(comm, largest)));
         }
-        matrices.push((residual, sampled));
+        matrices.push(Matrix { residual, sampled, scale });
     }
     Ok((rows, matrices))
 }

@@ -162,7 +162,7 @@ named! {
 
 impl Duplicates {
     /// Returns the weight of two edges.
-    fn merged(self, first: f64, second: f64) -> f64 {
+    pub fn merged(self, first: f64, second: f64) -> f64 {
         match self {
             Duplicates::Sum => first + second,
             Duplicates::Max => first.max(second),

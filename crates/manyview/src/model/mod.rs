@@ -66,11 +66,13 @@ pub struct FitOptions<'a> {
     pub comm: &'a dyn Comm,
     /// Where finished stages are kept.
     pub checkpoints: Option<&'a Checkpoints>,
+    /// Whether the fit has its factors, which vectors of new nodes follow from.
+    pub keep_factors: bool,
 }
 
 impl Default for FitOptions<'_> {
     fn default() -> Self {
-        FitOptions { labels: None, comm: &Local, checkpoints: None }
+        FitOptions { labels: None, comm: &Local, checkpoints: None, keep_factors: false }
     }
 }
 
@@ -227,8 +229,9 @@ impl Model {
         options: &FitOptions<'_>,
         observer: &mut Observer<'_>,
     ) -> Result<Fit> {
-        let FitOptions { labels, comm, checkpoints } = *options;
-        let options = Options { seed: self.seed, threads: self.threads, labels, comm, checkpoints };
+        let FitOptions { labels, comm, checkpoints, keep_factors } = *options;
+        let options =
+            Options { seed: self.seed, threads: self.threads, labels, comm, checkpoints, keep_factors };
         self.settings.fit(network, &options, observer)
     }
 }

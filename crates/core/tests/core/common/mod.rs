@@ -78,7 +78,7 @@ pub(crate) fn fit_watched(
     checkpoints: Option<&Checkpoints>,
     observer: &mut Observer<'_>,
 ) -> Result<Fit> {
-    let options = Options { seed: 0, threads: Some(1), labels: None, comm, checkpoints };
+    let options = Options { threads: Some(1), comm, checkpoints, ..Options::default() };
     method::fit(config, "mnmf", network, &options, observer)
 }
 

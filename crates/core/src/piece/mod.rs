@@ -3,8 +3,14 @@
 //! A stage is one piece (consensus) or one per view (unique). Applying the pieces of finished stages to the proximity
 //! matrices gives the residuals, bit for bit; so pieces are what checkpoints store.
 
+mod file;
+mod fitted;
+
 use std::ops::Range;
 use std::time::Instant;
+
+pub(crate) use file::{PieceHeader, Summed, read_f64, write_numbers};
+pub use fitted::{FittedFactors, FittedPiece};
 
 use crate::comm::{self, Comm};
 use crate::mnmf::{Consensus, Scale};

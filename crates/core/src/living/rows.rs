@@ -1,0 +1,231 @@
+//! Rows of the proximity matrices for new nodes.
+//!
+//! They are those of the network of the model with the new nodes that are linked with each other and all their edges: degrees and volume are
+//! those of that network, and walks may return to the new nodes. Few nodes are attached to the network as it is (`proximity::Attachable`);
+//! for many that are linked with each other, the network is built.
+
+use std::ops::ControlFlow;
+
+use super::KeptModel;
+use super::additions::Component;
+use super::solve::Row;
+use crate::proximity::{Arc, Attachable, Patch, PatchScratch, for_chosen_rows};
+use manyview_base::error::Result;
+use manyview_base::linalg::Csr;
+use manyview_base::parallel::Pool;
+use manyview_data::network::{EdgeCounts, Network, Nodes, View};
+
+/// The views of a model, and their union, prepared for nodes to be attached; none if f32 cannot represent the numbers of one of them.
+pub(super) struct Attachments {
+    all: Option<Vec<Attachable>>,
+}
+
+impl Attachments {
+    pub(super) fn new(model: &KeptModel, pool: &Pool) -> Result<Self> {
+        let settings = model.settings.proximity;
+        let mut all = Some(Vec::new());
+        for view in model.network.views().iter().chain(model.union(pool)) {
+            let attachable = pool.run(|| Attachable::of(view, settings))?;
+            all = all.zip(attachable).map(|(mut all, attachable)| {
+                all.push(attachable);
+                all
+            });
+        }
+        Ok(Attachments { all })
+    }
+
+    /// The patches of a component, one for each matrix; `None` if the network has to be built.
+    pub(super) fn patches(&self, component: &Component) -> Option<Vec<Patch>> {
+        let all = self.all.as_ref()?;
+        let new = component.members.len();
+        let mut patches = Vec::new();
+        let mut in_union = Vec::new();
+        for (attachable, arcs) in all.iter().zip(&component.arcs) {
+            let patch = attachable.patch(new, arcs)?;
+            in_union.extend(attachable.in_union(&patch, arcs));
+            patches.push(patch);
+        }
+        if let Some(union) = all.get(component.arcs.len()) {
+            in_union.sort_by_key(|arc: &Arc| (arc.from, arc.to));
+            patches.push(union.patch(new, &in_union)?);
+        }
+        Some(patches)
+    }
+
+    /// The rows of some new nodes, for each node one of each matrix. Each is given by the patches of its component and its number there.
+    pub(super) fn rows(
+        &self,
+        nodes: &[(&[Patch], usize)],
+        scratch: &mut Option<PatchScratch>,
+    ) -> Vec<Vec<Row>> {
+        let all = self.all.as_ref().expect("there are patches");
+        let scratch = scratch.get_or_insert_with(|| PatchScratch::new(all[0].nodes()));
+        let mut rows = vec![Vec::new(); nodes.len()];
+        for (at, attachable) in all.iter().enumerate() {
+            let lanes: Vec<(&Patch, usize)> =
+                nodes.iter().map(|&(patches, slot)| (&patches[at], slot)).collect();
+            for (rows, row) in rows.iter_mut().zip(attachable.rows(&lanes, scratch)) {
+                rows.push(row);
+            }
+        }
+        rows
+    }
+}
+
+/// Calls `task` with the number and the rows of some nodes of a network that begins with the nodes of the model; the columns of other nodes
+/// are left out.
+pub(super) fn for_rows_in<R: Send>(
+    model: &KeptModel,
+    network: &Network,
+    rows: &[usize],
+    pool: &Pool,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    task: impl Fn(usize, Vec<Row>) -> R + Sync,
+) -> Result<Vec<R>> {
+    let known = model.network.nodes().len();
+    let union = model.settings.union_of_views(network, pool);
+    let views: Vec<&View> = network.views().iter().chain(&union).collect();
+    let groups = for_chosen_rows(&views, model.settings.proximity, rows, pool, watch, |group, found| {
+        let one = |(at, &node): (usize, &usize)| task(node, rows_of(&found, at, known));
+        group.iter().enumerate().map(one).collect::<Vec<R>>()
+    })?;
+    Ok(groups.into_iter().flatten().collect())
+}
+
+/// A row of each matrix, without columns from `known` on.
+fn rows_of(found: &[Csr<f32>], at: usize, known: usize) -> Vec<Row> {
+    let row = |matrix: &Csr<f32>| {
+        let (cols, values) = matrix.row(at);
+        let entries = cols.iter().copied().zip(values.iter().copied());
+        entries.filter(|&(col, _)| (col as usize) < known).collect()
+    };
+    found.iter().map(row).collect()
+}
+
+/// The network of a model with a component.
+pub(super) fn with_component(model: &KeptModel, component: &Component) -> Network {
+    let known = model.network.nodes();
+    let mut nodes: Nodes = known.iter().collect();
+    // Their ids are not needed.
+    component.members.iter().for_each(|member| nodes.push(&format!("new {member}")));
+    let view = |(view, arcs): (&View, &Vec<Arc>)| View {
+        name: view.name.clone(),
+        directed: view.directed,
+        adjacency: with_arcs(&view.adjacency, nodes.len(), arcs),
+        counts: EdgeCounts::default(),
+    };
+    let views = model.network.views().iter().zip(&component.arcs).map(view).collect();
+    Network::new(nodes, views)
+}
+
+/// A matrix with more rows and columns, and arcs there, sorted: all of them have an end among the new.
+fn with_arcs(adjacency: &Csr<f64>, nodes: usize, arcs: &[Arc]) -> Csr<f64> {
+    let entries = adjacency.entries() + arcs.len();
+    let (mut indptr, mut indices, mut values) =
+        (vec![0], Vec::with_capacity(entries), Vec::with_capacity(entries));
+    let mut next = arcs.iter().peekable();
+    for row in 0..nodes {
+        if row < adjacency.rows() {
+            let (cols, weights) = adjacency.row(row);
+            indices.extend_from_slice(cols);
+            values.extend_from_slice(weights);
+        }
+        // Rows of the model get columns of new nodes only, which are after the others.
+        while let Some(arc) = next.next_if(|arc| arc.from as usize == row) {
+            indices.push(arc.to);
+            values.push(arc.weight);
+        }
+        indptr.push(indices.len());
+    }
+    Csr::new(nodes, indptr, indices, values)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::living::Additions;
+    use crate::method::{self, Options};
+    use crate::mnmf::Mnmf;
+    use manyview_data::network::{Duplicates, NetworkBuilder};
+
+    /// Two views of 60 nodes, one of them directed and with weights, and new nodes on them.
+    fn networks(directed: bool) -> (Network, Network) {
+        let mut builders = [NetworkBuilder::new(), NetworkBuilder::new()];
+        for (name, directed, step) in [("plain", false, 3), ("weighted", directed, 7)] {
+            for (builder, range) in builders.iter_mut().zip([0..60usize, 60..70]) {
+                let view = builder.add_view(name, directed, Duplicates::Sum).unwrap();
+                for node in range {
+                    for (other, weight) in [
+                        ((node * step + 1) % 60, 1.0),
+                        ((node * node + step) % 60, 0.5),
+                        ((node + 11) % 60, 2.0),
+                    ] {
+                        let weight = if name == "plain" { 1.0 } else { weight };
+                        let [from, to] =
+                            [node, other].map(|id| builder.node(id.to_string().as_bytes()).unwrap());
+                        builder.add_edge(view, from, to, weight).unwrap();
+                        if node % 2 == 0 {
+                            builder.add_edge(view, to, from, weight).unwrap();
+                        }
+                    }
+                }
+            }
+            // Two new nodes that are linked with each other.
+            let view = builders[1].view_names().count() - 1;
+            let [a, b] = ["61", "64"].map(|id| builders[1].node(id.as_bytes()).unwrap());
+            builders[1].add_edge(view, a, b, 1.0).unwrap();
+        }
+        let [model, new] = builders.map(|builder| builder.build().unwrap());
+        (model, new)
+    }
+
+    fn model(network: &Network) -> KeptModel {
+        let settings = Mnmf { dim: 12, stages: 2, max_iter: 3, ..Mnmf::default() };
+        let options = Options { keep_factors: true, ..Options::default() };
+        let fit =
+            method::fit(&settings, "mnmf", network, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+        KeptModel::of_fit(&fit, network.clone()).unwrap()
+    }
+
+    /// Attached nodes have the rows that they would have in the network; in the union, degrees of others are approximate.
+    #[test]
+    fn attached_rows_are_those_of_the_network_with_the_new_nodes() {
+        let pool = Pool::new(Some(1)).unwrap();
+        for directed in [false, true] {
+            let (known, new) = networks(directed);
+            let model = model(&known);
+            let additions = Additions::new(&model, &new).unwrap();
+            let attachments = model.attachments(&pool).unwrap();
+            let mut compared = 0;
+            for component in additions.components(known.nodes().len()) {
+                let patches = attachments.patches(&component).unwrap();
+                let slots: Vec<(&[Patch], usize)> =
+                    (0..component.members.len()).map(|slot| (&patches[..], slot)).collect();
+                let attached = attachments.rows(&slots, &mut None);
+                let network = with_component(&model, &component);
+                let rows: Vec<usize> = (60..network.nodes().len()).collect();
+                let go_on = &mut |_| ControlFlow::Continue(());
+                let exact = for_rows_in(&model, &network, &rows, &pool, go_on, |_, rows| rows).unwrap();
+                for (attached, exact) in attached.iter().zip(&exact) {
+                    for (at, (attached, exact)) in attached.iter().zip(exact).enumerate() {
+                        let value = |row: &Row, col: u32| {
+                            row.iter().find(|entry| entry.0 == col).map_or(0.0, |entry| entry.1)
+                        };
+                        let allowed = if at == 2 { 0.3 } else { 2e-5 };
+                        for col in 0..60 {
+                            let (ours, theirs) = (value(attached, col), value(exact, col));
+                            assert!(
+                                (ours - theirs).abs() < allowed,
+                                "matrix {at}, column {col}: {ours} and {theirs}"
+                            );
+                            compared += usize::from(ours > 0.0);
+                        }
+                    }
+                }
+            }
+            assert!(compared > 200, "{compared}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Updating: vectors of nodes whose surroundings changed, from the kept right factors; all others keep their bytes.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::KeptModel;
+use super::changes::{apply, influence};
+use super::rows::for_rows_in;
+use super::solve::Solved;
+use manyview_base::error::Result;
+use manyview_base::parallel::Pool;
+use manyview_data::network::{Duplicates, Network};
+
+/// Rows are computed again from this bound of the change of their walks on, unless something else is asked for.
+pub const TOLERANCE: f64 = 0.05;
+
+/// From this share of the rows on, a new fit is worth it: it takes not much longer.
+const MANY: f64 = 0.3;
+/// From this growth of what is left unexplained on, the right factors do not suit the network any more.
+const DRIFTED: f64 = 1.1;
+
+/// What an update changed.
+pub struct Updated {
+    /// The model after it.
+    pub model: KeptModel,
+    /// The rows that were computed again, ascending.
+    pub rows: Vec<usize>,
+    /// Their vectors, row after row.
+    pub vectors: Vec<f32>,
+    /// Edges that came, and that went.
+    pub edges: [usize; 2],
+    /// What the stages leave of these rows, before and after, as a share of their squared norms.
+    pub left: [f64; 2],
+}
+
+impl Updated {
+    /// How much more is left unexplained than before: 1 if as much.
+    pub fn drift(&self) -> f64 {
+        if self.left[0] > 0.0 { self.left[1] / self.left[0] } else { 1.0 }
+    }
+
+    /// Why a new fit is worth it, if it is.
+    pub fn advice(&self) -> Option<String> {
+        let nodes = self.model.network.nodes().len();
+        let share = self.rows.len() as f64 / nodes.max(1) as f64;
+        if self.drift() > DRIFTED {
+            let more = 100.0 * (self.drift() - 1.0);
+            return Some(format!(
+                "the model explains the changed nodes worse than before ({more:.0} % more is left): a new fit is worth it"
+            ));
+        }
+        (share > MANY).then(|| format!("{:.0} % of the nodes changed: a new fit is worth it", 100.0 * share))
+    }
+}
+
+impl KeptModel {
+    /// Applies edges that come and go between nodes of the model. Rows are computed again where the bound of the change of their walks is
+    /// above `tolerance`.
+    ///
+    /// # Errors
+    /// [`Error::Config`](manyview_base::error::Error::Config) for what the model does not have, and for a view that would lose all its edges;
+    /// `Error::Interrupted` if `watch`, which gets the number of finished rows, breaks.
+    pub fn update(
+        &self,
+        come: Option<&Network>,
+        go: Option<&Network>,
+        duplicates: Duplicates,
+        tolerance: f64,
+        pool: &Pool,
+        watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Updated> {
+        let changed = apply(self, come, go, duplicates)?;
+        let rows = self.rows_that_change(&changed.network, tolerance, pool);
+        let stages = self.stages(pool);
+        let mut solve = |network: &Network| {
+            for_rows_in(self, network, &rows, pool, watch, |node, found| {
+                stages.solve(self, found, Some(node))
+            })
+        };
+        let (before, after) = (solve(&self.network)?, solve(&changed.network)?);
+        let left = [&before, &after].map(|rows| {
+            let [whole, left] = [0, 1].map(|at| rows.iter().map(|row| row.squared[at]).sum::<f64>());
+            if whole > 0.0 { left / whole } else { 0.0 }
+        });
+        let model = self.with_rows(changed.network, &rows, &after)?;
+        let vectors = after.into_iter().flat_map(|row| row.vector).collect();
+        Ok(Updated { model, rows, vectors, edges: changed.edges, left })
+    }
+
+    /// The nodes whose walks in some matrix may change by more than `tolerance`.
+    fn rows_that_change(&self, network: &Network, tolerance: f64, pool: &Pool) -> Vec<usize> {
+        let window = self.settings.proximity.window;
+        let union = self.settings.union_of_views(network, pool);
+        let old = self.network.views().iter().chain(self.union(pool));
+        let new = network.views().iter().chain(&union);
+        let mut most = vec![0.0f64; network.nodes().len()];
+        for (old, new) in old.zip(new) {
+            let felt = influence(old, new, window);
+            most.iter_mut().zip(felt).for_each(|(most, felt)| *most = most.max(felt));
+        }
+        (0..most.len()).filter(|&node| most[node] > tolerance).collect()
+    }
+
+    /// The model of a changed network with other rows of U.
+    fn with_rows(&self, network: Network, rows: &[usize], solved: &[Solved]) -> Result<KeptModel> {
+        let mut factors = (*self.factors).clone();
+        for (&row, solved) in rows.iter().zip(solved) {
+            for (fitted, u) in factors.pieces.iter_mut().zip(&solved.left_factors) {
+                fitted.piece.u.row_mut(row).copy_from_slice(u);
+            }
+        }
+        KeptModel::new(
+            network,
+            self.config.clone(),
+            Arc::new(factors),
+            self.vector_scale,
+            self.dim,
+            self.sampled,
+        )
+    }
+}
