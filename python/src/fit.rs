@@ -29,6 +29,7 @@ type Fitted<'py> = (Bound<'py, PyArray2<f32>>, String, Warnings, Option<PyKept>)
 
 /// Embeds a network. `command` is the record's name for what started the run; `callback` receives progress.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they are the arguments of the Python function")]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
     network: &PyNetwork,

@@ -38,3 +38,14 @@ def test_the_example_draws(tmp_path):
 
     image = matplotlib.image.imread(picture)
     assert image.std() > 0.05, "an empty picture"
+
+
+def test_the_example_serves_new_nodes(tmp_path):
+    done = subprocess.run(
+        [sys.executable, HERE / "examples" / "serving.py", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    share = re.search(r"60 new nodes, ([0-9.]+)% of their labels predicted", done.stdout)
+    # Chance is a sixth.
+    assert share and float(share[1]) > 80, done.stdout
+    assert re.search(r"user540 in [0-9.]+ ms; its nearest nodes: user\d+, user\d+, user\d+", done.stdout), done.stdout

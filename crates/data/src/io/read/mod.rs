@@ -200,5 +200,5 @@ pub struct ReadNetwork {
     pub skipped: u64,
 }
 
-/// The observer of reading. `Break` stops it with [`Error::Interrupted`].
+/// The observer of reading. `Break` stops it with [`Error::Interrupted`](manyview_base::error::Error::Interrupted).
 pub type ReadObserver<'a> = dyn FnMut(&Reading<'_>) -> ControlFlow<()> + 'a;
