@@ -38,7 +38,7 @@ def test_usual_names_are_known_wherever_they_stand(make, tmp_path):
     assert list(network.nodes[:3]) == ["p0", "p1", "p2"]
     assert network.notes == [
         'the table: columns (caller, callee), no weights; columns "call_id", "date", "minutes" are ignored '
-        '(use weight="NAME" to read weights from one)'
+        '(use weight="minutes" to read weights from it)'
     ]
     weighted = manyview.Network.from_table(make(calls()), weight="minutes")
     calls().to_csv(tmp_path / "calls.csv", index=False)

@@ -251,7 +251,7 @@ pub(crate) struct EmbedOutputArgs {
     /// Overwrite an existing result
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print errors only (with --plan or --json: these and errors)
+    /// Print errors only, and what --plan or --json print
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print what each stage found as well

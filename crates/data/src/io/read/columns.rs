@@ -4,7 +4,7 @@
 //! count only without one.
 
 use super::fields::Kind;
-use super::names::{Ends, bare, ends, is_index, is_relation, is_weight};
+use super::names::{Ends, bare, ends, is_index, is_relation, is_weight, may_be_weight};
 use super::{Decimal, Delimiter, Header, OnError, ReadOptions};
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{option, option_value, switch};
@@ -232,9 +232,12 @@ impl Columns {
             shown.push(format!("{} more", ignored.len() - SHOWN));
         }
         let (noun, verb) = if ignored.len() == 1 { ("column", "is") } else { ("columns", "are") };
-        let numbers: Vec<&usize> = ignored.iter().filter(|&&column| head.kind(column).is_number()).collect();
+        let may_be_weight = |&&column: &&usize| {
+            head.kind(column).is_number() && (!self.header || may_be_weight(bare(&head.first[column])))
+        };
+        let numbers: Vec<&usize> = ignored.iter().filter(may_be_weight).collect();
         let advice = match (self.weight, format.unweighted, &numbers[..]) {
-            (None, false, [column]) if self.header && !is_index(&head.first[**column]) => {
+            (None, false, [column]) if self.header => {
                 format!(
                     " (use {} to read weights from it)",
                     option_value("weight", bare(&head.first[**column]))
@@ -624,9 +627,9 @@ mod tests {
             "tab-separated, header (source, target, weight)"
         );
         assert_eq!(
-            note(&auto, "source target year", "a b 1"),
-            "tab-separated, header (source, target), no weights; column \"year\" is ignored (use --weight year to \
-             read weights from it)"
+            note(&auto, "source target minutes", "a b 1"),
+            "tab-separated, header (source, target), no weights; column \"minutes\" is ignored (use --weight \
+             minutes to read weights from it)"
         );
         assert_eq!(
             note(&auto, "a b 1 x y", "a b 1 x y"),
@@ -638,8 +641,7 @@ mod tests {
         );
         assert_eq!(
             note(&auto, "call_id date caller callee", "1 2024-01-31 ann bob"),
-            "tab-separated, header (caller, callee), no weights; columns \"call_id\", \"date\" are ignored (use \
-             --weight call_id to read weights from it)"
+            "tab-separated, header (caller, callee), no weights; columns \"call_id\", \"date\" are ignored"
         );
         assert_eq!(
             note(&wants("", "", "", "layer"), "source target layer", "a b c"),

@@ -103,6 +103,10 @@ const NUMBERED: [&str; 30] = [
 const WEIGHTS: [&str; 10] =
     ["weight", "weights", "w", "value", "score", "count", "counts", "strength", "frequency", "edgeweight"];
 
+/// Last words of the names of numbers that count nothing: ids and times.
+const UNCOUNTED: [&str; 13] =
+    ["id", "ids", "key", "code", "no", "nr", "index", "year", "month", "day", "time", "timestamp", "date"];
+
 const RELATIONS: [&str; 10] = [
     "relation",
     "view",
@@ -187,6 +191,19 @@ pub(super) fn is_index(name: &str) -> bool {
     name.is_empty() || plain(name) == "unnamed0"
 }
 
+/// Returns whether numbers in a column of this name may be weights: they may not if they are row numbers, ids or times.
+pub(super) fn may_be_weight(name: &str) -> bool {
+    let name = name.trim();
+    // The last word of call_id, callId and "Call ID".
+    let start = name.char_indices().rev().find_map(|(at, c)| match c {
+        _ if !c.is_alphanumeric() => Some(at + c.len_utf8()),
+        _ if c.is_uppercase() && name[..at].ends_with(char::is_lowercase) => Some(at),
+        _ => None,
+    });
+    let last = plain(&name[start.unwrap_or(0)..]);
+    !is_index(name) && !UNCOUNTED.contains(&last.as_str())
+}
+
 /// Removes the `#` that some programs write before the first column name.
 pub(super) fn bare(field: &str) -> &str {
     field.strip_prefix('#').map_or(field, str::trim)
@@ -203,6 +220,18 @@ mod tests {
 
     fn found(names: &str) -> Ends {
         ends(&names.split(',').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn ids_and_times_are_no_weights() {
+        for name in
+            ["call_id", "callId", "Call ID", "id", "", "Unnamed: 0", "year", "start time", "Timestamp"]
+        {
+            assert!(!may_be_weight(name), "{name}");
+        }
+        for name in ["minutes", "paid", "amount", "call_minutes", "idle", "n"] {
+            assert!(may_be_weight(name), "{name}");
+        }
     }
 
     #[test]
