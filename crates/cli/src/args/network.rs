@@ -17,8 +17,10 @@ pub(crate) struct NetworkArgs {
     /// with all views; `-` is standard input
     #[arg(value_name = "NETWORK")]
     pub(crate) network: Vec<PathBuf>,
-    /// View and its edge list: source, target and optional weight per line, separated by tabs, commas, semicolons or
-    /// blanks; plain, .gz or .zst (repeatable). Columns may follow: calls=calls.csv:caller,callee,minutes
+    /// View and its edge list (repeatable); columns may follow: calls=calls.csv:caller,callee
+    ///
+    /// A line has source, target and optional weight, separated by tabs, commas, semicolons or blanks; plain, .gz or .zst.
+    /// Weights are the third column: calls=calls.csv:caller,callee,minutes.
     #[arg(long, value_name = "NAME=PATH[:COLS]")]
     pub(crate) view: Vec<String>,
     /// Column with the view of each edge, by name or number

@@ -92,7 +92,7 @@ fn an_earlier_page_is_replaced_and_other_files_only_by_force() {
         assert_eq!(place.text("notes.html"), other);
     }
     place.done("report result --force -q -o notes.html");
-    assert!(place.text("notes.html").contains("content=\"manyview\""));
+    assert!(place.text("notes.html").contains("content=\"manyview report\""));
 }
 
 #[test]

@@ -22,10 +22,10 @@ fn notes_say_how_a_file_was_understood() {
                 .into(),
         ]
     );
-    let read = read("calls.csv", b"from,to,year\na,b,1999\n");
+    let read = read("calls.csv", b"from,to,minutes\na,b,17\n");
     assert_eq!(edges(&read.network, 0), ["a-b:1"]);
     assert!(
-        read.notes[0].to_string().ends_with("is ignored (use weight = year to read weights from it)"),
+        read.notes[0].to_string().ends_with("is ignored (use weight = minutes to read weights from it)"),
         "{:?}",
         read.notes
     );
