@@ -166,7 +166,7 @@ class Ranks(unittest.TestCase):
     def test_only_rank_0_prints(self):
         code, out, err = run(3, f"embed net {EXACT.replace('-q', '')} -o prints", self.folder)
         self.assertEqual(code, 0, err)
-        self.assertEqual(out.count("1,500 nodes x 24 columns in prints/embedding.npy"), 1, out)
+        self.assertEqual(out.count("1,500 nodes x 24 columns to prints/embedding.npy"), 1, out)
         self.assertEqual(err.count("computing proximities"), 1, err)
 
     def fails(self, ranks, line, code, words):
