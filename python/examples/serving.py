@@ -31,7 +31,7 @@ def write_edges(folder: pathlib.Path) -> tuple[dict, dict, dict]:
             files = csv.writer(old), csv.writer(new)
             for a, b in zip(*matrix.nonzero(), strict=True):
                 if a < b:
-                    files[b >= 600 - NEW].writerow([f"user{a}", f"user{b}"])
+                    files[int(b >= 600 - NEW)].writerow([f"user{a}", f"user{b}"])
     return known, later, {f"user{node}": label for node, label in enumerate(made.labels)}
 
 

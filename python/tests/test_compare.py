@@ -60,6 +60,7 @@ def test_tables_are_data(found):
     assert table.rows[0]["candidates"]["micro-F1 0.3"] in ("view1", "view2")
     ours, best = table.rows[3]["mean"], max(row["mean"]["micro-F1 0.3"] for row in table.rows[1:3])
     assert table.gain["micro-F1 0.3"] == pytest.approx(ours["micro-F1 0.3"] / best - 1)
+    assert table.gain_points["micro-F1 0.3"] == pytest.approx(ours["micro-F1 0.3"] - best)
     assert found.failures == {} and found.notes == []
     text = repr(found)
     assert "netmf, best view *" in text and "gain of mnmf" in text and "* selected on the test nodes" in text

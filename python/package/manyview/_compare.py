@@ -30,10 +30,12 @@ class Table:
     rows: list[dict[str, Any]]
     #: The relative gain of MNMF over the best row of another method that is not an oracle, by column; or None.
     gain: dict[str, float | None] | None
+    #: The same as a difference of scores.
+    gain_points: dict[str, float | None] | None
 
     def __str__(self) -> str:
         names = [row["name"] + " *" * row["oracle"] for row in self.rows]
-        widest = max(map(len, [*names, "gain of mnmf"]))
+        widest = max(map(len, [*names, "gain in points"]))
         lines = [f"{self.title}, percent", " " * widest + "".join(f"  {column:>12}" for column in self.columns)]
         section = None
         for row, name in zip(self.rows, names, strict=True):
@@ -45,9 +47,10 @@ class Table:
                 f"  failed: {row['failed']}" if row["failed"] else "".join(f"  {_cell(*score):>12}" for score in scores)
             )
             lines.append(f"{name:<{widest}}{cells}")
-        if self.gain is not None:
-            gains = ("" if gain is None else f"{100 * gain:+.1f}%" for gain in self.gain.values())
-            lines.append(f"{'gain of mnmf':<{widest}}" + "".join(f"  {gain:>12}" for gain in gains))
+        for name, gains, unit in (("gain in points", self.gain_points, ""), ("gain of mnmf", self.gain, "%")):
+            if gains is not None:
+                shown = ("" if gain is None else f"{100 * gain:+.1f}{unit}" for gain in gains.values())
+                lines.append(f"{name:<{widest}}" + "".join(f"  {gain:>12}" for gain in shown))
         if any(row["oracle"] for row in self.rows):
             lines.append("* selected on the test nodes, separately for each column, which is not possible in practice")
         return "\n".join(lines)
@@ -209,8 +212,8 @@ def _table(table: dict[str, Any]) -> Table:
             "candidates": dict(zip(columns, line["candidates"], strict=True)),
         }
 
-    gain = table["gain"] and dict(zip(columns, table["gain"], strict=True))
-    return Table(table["title"], columns, [row(line) for line in table["lines"]], gain)
+    gain, points = (table[name] and dict(zip(columns, table[name], strict=True)) for name in ("gain", "gain_points"))
+    return Table(table["title"], columns, [row(line) for line in table["lines"]], gain, points)
 
 
 def _cell(mean: float | None, std: float | None) -> str:
