@@ -2,17 +2,10 @@
 # A task as a new user would do it: three CSV files as people have them, to one table of people with their vectors.
 # Usage: messy_csv.sh MANYVIEW FOLDER. Prints each command and, at the end, how many were needed.
 set -euo pipefail
+. "$(dirname "$0")/steps.sh"
 manyview=$(realpath "$1")
 mkdir -p "$2"
 cd "$2"
-
-commands=0
-exec 3>&1 # the commands, also where their output goes to a file
-try() {
-  commands=$((commands + 1))
-  echo "$ $*" >&3
-  "$@"
-}
 
 # 60 people in three teams, who mostly meet their own. The files: calls of a database, with row numbers, dates and Windows line
 # breaks; mails as pandas writes them, with a byte order mark; visits of a spreadsheet, with decimal commas and broken lines.

@@ -3,17 +3,11 @@
 # methods and repeats, so that it takes seconds and not hours.
 # Usage: paper.sh MANYVIEW NETWORK FOLDER. Prints each command and, at the end, how many were needed.
 set -euo pipefail
+. "$(dirname "$0")/steps.sh"
 manyview=$(realpath "$1")
 network=$(realpath "$2")
 mkdir -p "$3"
 cd "$3"
-
-commands=0
-try() {
-  commands=$((commands + 1))
-  echo "$ $*"
-  "$@"
-}
 
 try "$manyview" compare "$network" --labels "$network/labels.tsv" --preset paper --dim 48 --repeats 2 --c 1 \
   --methods mnmf,netmf,netmf-sum --ablations --no-pictures --quiet -o tables

@@ -2,17 +2,10 @@
 # A task as a new user would do it: six interaction screens over the same genes, and the question which of them contribute.
 # Usage: screens.sh MANYVIEW FOLDER. Prints each command and, at the end, how many were needed.
 set -euo pipefail
+. "$(dirname "$0")/steps.sh"
 manyview=$(realpath "$1")
 mkdir -p "$2"
 cd "$2"
-
-commands=0
-exec 3>&1 # the commands, also where their output goes to a file
-try() {
-  commands=$((commands + 1))
-  echo "$ $*" >&3
-  "$@"
-}
 
 # 240 genes with eight functions. Five screens find pairs of the same function, each with errors of its own; `yeast2hybrid` is
 # random but has the most pairs, and a fifth of the genes is in no screen but it.
