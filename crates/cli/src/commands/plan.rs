@@ -147,6 +147,9 @@ fn stages(
                 each.collect::<Vec<_>>().join(", ")
             }
             // Known when the stage starts.
+            (_, Split::Residual(served)) if *served < expected.len() => {
+                format!("{served} of {} matrices, by residual", expected.len())
+            }
             (_, _) => "by the residual of each view".into(),
         };
         let (number, kind, time) = (stage.number, stage.kind.name(), seconds(time.seconds));

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::Estimate;
 use crate::comm::Local;
 use crate::method::{Observer, Progress};
-use crate::mnmf::Mnmf;
+use crate::mnmf::{Mnmf, Split};
 use crate::nmf::{self, Settings, StartMeans, Target, random_start};
 use crate::nmf::{Solver, StopRule};
 use crate::proximity::{self, How, Keep, Proximity};
@@ -113,8 +113,13 @@ impl Estimate {
         let (mut entries, mut stages) = (self.entries(), Vec::new());
         for stage in &plan.stages {
             let unique = stage.kind == Kind::Unique;
-            // A unique stage divides its columns among the views and processes each view separately.
-            let parts = if unique { views } else { 1 };
+            // A unique stage divides its columns among views and processes each of them separately.
+            let parts = match &stage.split {
+                _ if !unique => 1,
+                Split::Residual(served) => *served,
+                Split::Given(split) => split.len(),
+            };
+            let entries_of_parts = if unique { entries * parts as f64 / views as f64 } else { entries };
             let width = stage.columns.len().div_ceil(parts);
             let (solver, most) = match stage.kind {
                 Kind::Consensus => (config.solver, config.max_iter),
@@ -122,14 +127,15 @@ impl Estimate {
             };
             let line = lines.get(width, solver, || time_iterations(&rows, width, solver, pool))?;
             let iterations = typical_iterations(solver)[usize::from(unique)].min(most);
-            let once = 2.0 * nodes * parts as f64 * line.per_node + entries * line.per_entry;
+            let once = 2.0 * nodes * parts as f64 * line.per_node + entries_of_parts * line.per_entry;
             let besides = if unique { BESIDES_UNIQUE } else { BESIDES_CONSENSUS };
             stages.push(StageTime { iterations, seconds: (iterations as f64 + besides) * once });
-            entries *= match (sampled, unique) {
+            let left = match (sampled, unique) {
                 (true, _) => LEFT_OF_SAMPLED,
                 (false, true) => LEFT_BY_UNIQUE,
                 (false, false) => LEFT_BY_CONSENSUS,
             };
+            entries -= entries_of_parts * (1.0 - left);
         }
         Ok(ExpectedTime { proximity: self.proximity_seconds(), stages })
     }

@@ -143,6 +143,7 @@ fn errors(
         names: about.names(),
         views: about.views.len(),
         sampled: about.is_sampled(),
+        unique_columns: vec![0; targets],
         residuals: kept,
         pool,
         comm,
@@ -155,9 +156,9 @@ fn errors(
         observer: watch,
     };
     let stage = |kind, columns, split| Stage { number: 1, kind, columns: 0..columns, split };
-    let unique = run.unique_pieces(&stage(Kind::Unique, width, Split::Residual))?;
+    let unique = run.unique_pieces(&stage(Kind::Unique, width, Split::Residual(targets)))?;
     run.columns_done = width;
-    let consensus = vec![run.consensus_piece(&stage(Kind::Consensus, width, Split::Residual))?];
+    let consensus = vec![run.consensus_piece(&stage(Kind::Consensus, width, Split::Residual(targets)))?];
     run.columns_done = 2 * width;
     let each = Split::Given(vec![width; targets]);
     let separate = run.unique_pieces(&stage(Kind::Unique, targets * width, each))?;

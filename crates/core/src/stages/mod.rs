@@ -159,6 +159,7 @@ pub(crate) fn run_plan(
         names: about.names(),
         views: about.views.len(),
         sampled: about.is_sampled(),
+        unique_columns: vec![0; residuals.len()],
         residuals,
         pool,
         comm,
@@ -206,6 +207,8 @@ struct Run<'a, 'o> {
     /// Whether the matrices are sampled.
     sampled: bool,
     residuals: Vec<Residual<f32>>,
+    /// The columns of each of them alone, so far.
+    unique_columns: Vec<usize>,
     pool: &'a Pool,
     comm: &'a dyn Comm,
     /// This rank's rows.
@@ -361,6 +364,9 @@ impl Run<'_, '_> {
         let entries = piece.views.iter().map(|&view| self.residuals[view].entries);
         let entries = names.iter().cloned().zip(entries).collect();
         self.keep(stage, kind, piece);
+        if stage.kind == Kind::Unique {
+            self.unique_columns[piece.views[0]] += piece.columns.len();
+        }
         for (at, (&view, &scale)) in piece.views.iter().zip(&piece.scales).enumerate() {
             // The views of a pooled stage share one V.
             let v_t = piece.v_t.get(at).unwrap_or(&piece.v_t[0]);
@@ -459,6 +465,7 @@ mod tests {
             names: views.iter().map(|view| view.0.to_owned()).collect(),
             views: views.len(),
             sampled: false,
+            unique_columns: vec![0; views.len()],
             residuals: views.iter().map(|view| residual(&view.1)).collect(),
             pool: &pool,
             comm: &Local,

@@ -45,7 +45,7 @@ impl Run<'_, '_> {
     fn split(&self, stage: &Stage) -> Vec<usize> {
         match &stage.split {
             Split::Given(split) => split.clone(),
-            Split::Residual => {
+            Split::Residual(served) => {
                 let norm = |residual: &Residual<f32>| {
                     if residual.is_empty() { 0.0 } else { residual.squared_norm.sqrt() }
                 };
@@ -54,6 +54,7 @@ impl Run<'_, '_> {
                 if norms.iter().filter(|&&norm| norm > 0.0).count() > stage.columns.len() {
                     norms.truncate(self.views);
                 }
+                keep_next(&mut norms, &self.unique_columns, *served);
                 largest_remainder(stage.columns.len(), &norms, 1)
             }
         }
@@ -66,5 +67,34 @@ impl Run<'_, '_> {
         let start = self.start(stage, &[view], &[&name], columns.len(), &[mean])?;
         let factors = self.solve(stage, &[view], Objective::Errors, start, &self.settings(Kind::Unique))?;
         Ok(Piece::new(&[view], columns, factors, self.config.scale, began))
+    }
+}
+
+/// Sets all norms to zero but those of the `served` matrices that have the fewest columns so far, for their norms.
+fn keep_next(norms: &mut [f64], columns: &[usize], served: usize) {
+    let mut order: Vec<usize> = (0..norms.len()).filter(|&at| norms[at] > 0.0).collect();
+    let per_norm = |at: usize| columns[at] as f64 / norms[at];
+    order.sort_by(|&a, &b| {
+        per_norm(a).total_cmp(&per_norm(b)).then(norms[b].total_cmp(&norms[a])).then(a.cmp(&b))
+    });
+    order.into_iter().skip(served).for_each(|at| norms[at] = 0.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_matrices_are_those_with_the_fewest_columns_for_their_norms() {
+        let next = |columns: &[usize], served: usize| {
+            let mut norms = [3.0, 4.0, 0.0, 4.0];
+            keep_next(&mut norms, columns, served);
+            norms
+        };
+        // Without columns, the largest comes first, and the first of equal ones.
+        assert_eq!(next(&[0; 4], 1), [0.0, 4.0, 0.0, 0.0]);
+        assert_eq!(next(&[0, 8, 0, 0], 2), [3.0, 0.0, 0.0, 4.0]);
+        assert_eq!(next(&[6, 8, 0, 7], 1), [0.0, 0.0, 0.0, 4.0]);
+        assert_eq!(next(&[0; 4], 3), [3.0, 4.0, 0.0, 4.0]);
     }
 }
