@@ -408,5 +408,5 @@ def _directions(directed: Directed, names: list[str]) -> set[str] | None:
     chosen = [directed] if isinstance(directed, str) else list(directed)
     for name in chosen:
         if name not in names:
-            raise ValueError(f"directed: there is no view {name!r}; the views are {', '.join(names)}")
+            raise ValueError(f"directed: unknown view {name!r}; the views are {', '.join(names)}")
     return set(chosen)

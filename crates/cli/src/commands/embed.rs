@@ -73,7 +73,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         read_seconds,
         inputs: files.inputs(),
         directed: directed(args, network),
-        duplicates: args.network.duplicates.filter(|&duplicates| duplicates != Duplicates::default()),
+        duplicates: args.network.reading.duplicates.filter(|&duplicates| duplicates != Duplicates::default()),
         network,
         reading: Some(&read),
         model: &model,

@@ -73,7 +73,7 @@ fn what_cannot_be_folded_in_is_refused_with_nothing_written() {
     place.fails(
         "fold-in model --view sms=new.tsv -o out",
         2,
-        &["there is no view \"sms\"; the views are calls, mails"],
+        &["unknown view \"sms\"; the views are calls, mails"],
     );
     place.write("known.tsv", "gus\tann\nann\tfay\n");
     place.fails(

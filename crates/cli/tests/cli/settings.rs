@@ -126,7 +126,7 @@ fn invalid_commands() {
         ),
         (
             "embed calls.tsv --directed mail -o result",
-            "--directed mail: there is no such view; the views are calls",
+            "--directed mail: unknown view; the views are calls",
         ),
         ("embed calls.tsv . -o result", ".: a folder is a whole network"),
         ("generate --nodes 5 -o result", "--communities 10 must be between 1 and 5"),

@@ -96,7 +96,7 @@ impl Mnmf {
     /// Estimates what [`Mnmf::fit`] needs for a network, in a small fraction of its time. The fit itself never refuses.
     pub fn estimate(&self, network: &Network, pool: &Pool, observer: &mut Observer<'_>) -> Result<Estimate> {
         let plan = self.plan(network.views().len())?;
-        let union = self.union_of_views(network, pool);
+        let union = self.union_of_views(network.views(), pool);
         let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
         // The seed decides which walks are made, and hardly how many entries they leave.
         let proximity = Proximity::decide(self.proximity, &all_views, 0, pool)?;
