@@ -414,3 +414,27 @@ fn updates_that_do_not_fit_the_model_are_refused() {
     let foreign = build(None, &[("mails", vec![("0", "1", 1.0)])], false);
     assert!(update(&model, Some(&foreign), None).is_err());
 }
+
+/// What the estimate adds for a model is what its factors take.
+#[test]
+fn kept_factors_are_part_of_the_estimate() {
+    let (network, pool) = (network(), pool());
+    for consensus in Consensus::ALL {
+        for preset in Preset::ALL {
+            let settings = Mnmf { dim: 96, max_iter: 3, consensus, ..Mnmf::preset(preset) };
+            let peak = |keeps_factors: bool| {
+                let found = settings
+                    .estimate_keeping(keeps_factors, &network, &pool, &mut |_| ControlFlow::Continue(()));
+                found.unwrap().memory.factorize
+            };
+            let (fit, _) = fitted(&settings, &network);
+            let pieces = fit.factors.unwrap().pieces.clone();
+            let numbers =
+                pieces.iter().flat_map(|fitted| std::iter::once(&fitted.piece.u).chain(&fitted.piece.v_t));
+            let bytes = 4 * numbers.map(|factor| factor.padded().len()).sum::<usize>();
+            let ratio = (peak(true) - peak(false)) as f64 / bytes as f64;
+            // Up to a third of it fits into memory that the proximity has freed.
+            assert!(ratio > 0.6 && ratio < 1.4, "{preset:?} {consensus:?}: {ratio} of {bytes} bytes");
+        }
+    }
+}
