@@ -22,7 +22,11 @@ fn a_view_gets_columns_of_its_own_and_the_others_keep_their_bytes() {
     let run = place.done("add-view model sms=sms.tsv --columns 2 -o wide");
     assert!(run.err.contains("the consensus columns explain "), "{}", run.err);
     assert!(run.err.contains(" % of sms, 2 columns of its own another "), "{}", run.err);
-    assert!(run.err.contains("note: 1 node has no edge in sms; the new columns are zero there"), "{}", run.err);
+    assert!(
+        run.err.contains("note: 1 node has no edge in sms; the new columns are zero there"),
+        "{}",
+        run.err
+    );
     assert!(run.err.contains("6 nodes x 22 columns in wide/embedding.npy"), "{}", run.err);
     assert!(run.err.ends_with("\nnext: manyview report wide\n"), "{}", run.err);
     let (before, after) = (rows(&place, "model", 20), rows(&place, "wide", 22));
@@ -61,7 +65,8 @@ fn the_result_can_be_changed_again() {
     assert_eq!(record["network"]["views"][2]["edges"], 5);
     assert_eq!(record["updated"]["fit"], place.json("model/run.json")["command"]);
     // A directed view after an undirected one, and the stages before both.
-    place.done("add-view later visits=new.tsv --directed --columns 1 -q -o wider");
+    place.write("visits.tsv", "ann\tbob\nbob\tcat\ncat\tann\ndan\teve\neve\tfay\nfay\tdan\n");
+    place.done("add-view later visits=visits.tsv --directed --columns 1 -q -o wider");
     assert_eq!(place.json("wider/run.json")["directed"], serde_json::json!(["visits"]));
     assert_eq!(place.json("wider/run.json")["added_views"].as_array().unwrap().len(), 2);
     place.done("fold-in wider --view visits=gus.tsv -q -o gus2");
@@ -69,7 +74,11 @@ fn the_result_can_be_changed_again() {
     let narrow = place.json("narrow/run.json");
     assert_eq!(narrow["network"]["fingerprint"], place.json("model/run.json")["network"]["fingerprint"]);
     assert!(narrow.get("added_views").is_none() && narrow.get("directed").is_none());
-    place.fails("fold-in narrow --view sms=gus.tsv -o out", 2, &["unknown view \"sms\"; the views are calls, mails"]);
+    place.fails(
+        "fold-in narrow --view sms=gus.tsv -o out",
+        2,
+        &["unknown view \"sms\"; the views are calls, mails"],
+    );
     // Its settings are those of the fit.
     let views = "--view calls=calls.tsv --view mails=mails.tsv";
     place.done(&format!("embed {views} --settings wider/run.json -q -o repeated"));
@@ -95,7 +104,7 @@ fn what_cannot_be_added_is_refused_with_nothing_written() {
         place.fails(line, code, words);
         assert!(!place.path("out").exists(), "{line}");
     }
-    place.done("embed --view calls=calls.tsv --negative 1 --dim 4 -q -o plain");
+    place.done("embed --view calls=calls.tsv --negative 1 --dim 5 -q -o plain");
     place.fails("add-view plain sms=sms.tsv -o out", 2, &["has no model"]);
     let mut bytes = place.read("model/model.bin");
     bytes[400] ^= 1;
