@@ -25,6 +25,7 @@ use crate::mnmf::{Consensus, Mnmf, Stage};
 use crate::piece::{
     Explained, FittedFactors, FittedPiece, PieceHeader, Summed, read_rows, write_numbers, write_rows,
 };
+use crate::preset::largest_dim;
 use crate::result::{ModelRecord, RUN, ResultFolder};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Csr;
@@ -340,7 +341,7 @@ fn read(
     let factors = Arc::new(FittedFactors { matrix_scales, pieces });
     let network = Network::new(ids, views);
     let model = KeptModel::new(network, config, factors, vector_scale, dim, sampled, fitted_views);
-    let model = model.map_err(Problem::Other)?;
+    let model = model.map_err(|error| damage(&format!("{:?}", error.to_string())))?;
     if !model.has_its_matrices() {
         return Err(damage("its matrices are not those of its views"));
     }
@@ -381,6 +382,13 @@ fn check(header: &Header, pieces: &[FittedPiece]) -> std::result::Result<(), Str
     if !(1..=views).contains(&header.fitted_views) {
         return Err(format!("{} of {views} views were fitted", header.fitted_views));
     }
+    if header.dim > largest_dim() as usize {
+        return Err(format!("{} columns", header.dim));
+    }
+    let scales = [header.vector_scale].into_iter().chain(header.matrix_scales.iter().copied());
+    if !all_finite(scales) {
+        return Err("a scale is not finite".into());
+    }
     for (of, FittedPiece { piece, explained, .. }) in header.pieces.iter().zip(pieces) {
         let added = header.fitted_views..views;
         let fits = piece.columns.end <= header.dim
@@ -392,8 +400,18 @@ fn check(header: &Header, pieces: &[FittedPiece]) -> std::result::Result<(), Str
         if !fits {
             return Err(format!("the sizes of stage {} do not fit", of.stage));
         }
+        let scales = piece.scales.iter().chain(&piece.weights).chain(&piece.column_scales).chain(&of.shares);
+        let factors = piece.v_t.iter().chain(explained.iter().map(|later| &later.v_t)).chain([&piece.u]);
+        let numbers = factors.flat_map(|factor| factor.padded()).map(|&x| f64::from(x));
+        if !all_finite(scales.copied().chain(numbers)) {
+            return Err(format!("a number of stage {} is not finite", of.stage));
+        }
     }
     Ok(())
+}
+
+fn all_finite(mut numbers: impl Iterator<Item = f64>) -> bool {
+    numbers.all(f64::is_finite)
 }
 
 /// Counts the bytes that pass through.

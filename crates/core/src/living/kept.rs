@@ -65,6 +65,7 @@ impl KeptModel {
                 return Err(Error::config(format!("the model has an unknown setting {name:?}")));
             }
         }
+        settings.check()?;
         Ok(KeptModel {
             network,
             settings,
