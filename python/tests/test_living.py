@@ -148,9 +148,9 @@ def pair_without_edge(views, name):
 
 def test_edges_come_and_go(kept, whole, tmp_path):
     new = {"calls": matrix(120, [pair_without_edge(whole, "calls")])}
-    later = kept.update(add=new, tolerance=0.3)
+    later = kept.update(add=new, tolerance=0.06)
     told = later.run_["updated"]
-    assert (told["edges_added"], told["edges_removed"], told["tolerance"]) == (1, 0, 0.3)
+    assert (told["edges_added"], told["edges_removed"], told["tolerance"]) == (1, 0, 0.06)
     assert told["fit"] == kept.run_["command"]
     moved = (later.embedding_ != kept.embedding_).any(axis=1)
     assert 0 < moved.sum() <= told["vectors"] < 120
@@ -178,12 +178,12 @@ def test_changes_that_do_not_fit_are_refused(kept, whole):
     edge = matrix(120, [pair_without_edge(whole, "calls")])
     with pytest.raises(ValueError, match="no change given"):
         kept.update()
-    with pytest.raises(ValueError, match="could be removed|that could be removed"):
+    with pytest.raises(ValueError, match="has no edge between .* that could be removed"):
         kept.update(remove={"calls": edge})
     with pytest.raises(ValueError, match='unknown view "sms"; the views are calls, mails'):
         kept.update(add={"sms": edge})
     for tolerance in (-0.1, 1.5, float("nan")):
-        with pytest.raises(ValueError, match="expected a number from 0 to 1|tolerance"):
+        with pytest.raises(ValueError, match="tolerance="):
             kept.update(add={"calls": edge}, tolerance=tolerance)
     with pytest.raises(ValueError, match="does not have these nodes"):
         kept.update(add={"calls": matrix(121, [(0, 120)])})
@@ -206,7 +206,7 @@ def test_a_view_is_added_and_the_old_columns_stay(kept, whole, tmp_path):
     assert list(wider.get_feature_names_out()[[32, 37]]) == ["stage5_sms_0", "stage5_sms_5"]
     assert wider.residual_[-1, 2] == added["left"]
     assert np.array_equal(wider.transform({**whole, **sms}), wider.embedding_)
-    assert wider.explain(3)["views"]["sms"] > 0
+    assert any(part["view"] == "sms" for part in wider.explain(3)["parts"])
     # It folds in, changes, is cut, and comes back from its folder.
     new = {"sms": matrix(121, [(0, 120), (4, 120), (8, 120)])}
     folded = wider.fold_in(new)
@@ -225,8 +225,8 @@ def test_a_view_is_added_and_the_old_columns_stay(kept, whole, tmp_path):
     with pytest.raises(ValueError, match="one view is added at a time, and 2 were given"):
         kept.add_view(whole)
     with pytest.raises(ValueError, match="does not have these nodes"):
-        kept.add_view({"sms": matrix(121, [(0, 120)])})
-    with pytest.raises(ValueError, match="columns=0|columns = 0|columns"):
+        kept.add_view({"sms": matrix(121, [(node, (node + 5) % 121) for node in range(121)])})
+    with pytest.raises(ValueError, match="columns=0: expected a whole number from 1"):
         kept.add_view(sms, columns=0)
 
 

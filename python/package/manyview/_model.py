@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _check, _fit, _folder, _native, _settings
 from ._embedding import Embedding
-from ._network import Network, names_or_flag, to_network
+from ._network import Network, names_or_flag, part_of_network, to_network
 from ._parameters import PARAMETERS, SETTINGS, MnmfParameters
 from ._renamed import renamed
 from ._warnings import ManyviewWarning, warn
@@ -213,12 +213,12 @@ class MNMF(MnmfParameters):
             raise _check.InvalidParameter("no change given: give edges that come as add, and edges that go as remove")
         if not 0 <= _check.number("tolerance", tolerance) <= 1:
             raise _check.InvalidParameter(f"tolerance={tolerance!r}: expected a number from 0 to 1")
-        come, go = (None if edges is None else self._edges(edges) for edges in (add, remove))
+        come, go = (None if edges is None else self._edges(edges)._native for edges in (add, remove))
         vectors, run, after, advice = kept.update(
             np.ascontiguousarray(self.embedding_, dtype=np.float32),
             json.dumps(self.run_),
-            come and come._native,
-            go and go._native,
+            come,
+            go,
             self.duplicates,
             float(tolerance),
             f"{self!r}.update(...)",
@@ -291,9 +291,10 @@ class MNMF(MnmfParameters):
         """Edges in some of the views of the fit, with the directions that these have."""
         how: dict[str, Any] = {"duplicates": self.duplicates, "threads": self.threads, "max_memory": self.max_memory}
         directed = self.directed
-        if isinstance(views, Mapping) and not isinstance(directed, bool | np.bool_ | None):
-            directed = [name for name in names_or_flag(directed) if name in views]
-        return to_network(views, directed=directed, **how)
+        named = names_or_flag(directed)
+        if isinstance(views, Mapping) and isinstance(named, list):
+            directed = [name for name in named if name in views]
+        return part_of_network(views, directed=directed, **how)
 
     def _was_fitted(self, network: Network) -> bool:
         same_nodes = list(map(str, network.nodes.tolist())) == list(map(str, self.nodes_.tolist()))
