@@ -90,6 +90,7 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use manyview_data::network::Network;
 
     fn weights(view: &View) -> Vec<(usize, u32, f64)> {
         let row = |row: usize| view.adjacency.row(row);
