@@ -183,7 +183,7 @@ fn hide_and_embed(
     watch: &RefCell<&mut Watch>,
 ) -> Result<(evaluate::Links, Vec<Warning>), Error> {
     // The remaining network has fewer edges, so it needs no more memory than the whole.
-    let (model, _) = fitted(model, network, None, &mut watch.borrow_mut())?;
+    let (model, _) = fitted(model, network, None, false, &mut watch.borrow_mut())?;
     let mut told: Vec<Warning> = Vec::new();
     let embed = |rest: &Network, _: usize| {
         let mut look = |_: &Progress<'_>| watch.borrow_mut().look(&[]);

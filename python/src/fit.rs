@@ -47,7 +47,7 @@ pub(crate) fn fit<'py>(
     let PyNetwork { network, inputs, notes, warnings: doubts, skipped } = network;
     let mut watch = Watch::new(callback);
     let result = detached(py, || {
-        let (model, mut memory) = fitted(&model, network, max_memory, &mut watch)?;
+        let (model, mut memory) = fitted(&model, network, max_memory, keep_model, &mut watch)?;
         let labels = labels.as_ref().map(|labels| labels.of(network.nodes())).transpose()?;
         let options =
             FitOptions { labels: labels.as_ref(), keep_factors: keep_model, ..FitOptions::default() };
@@ -89,11 +89,13 @@ pub(crate) fn fitted(
     model: &Model,
     network: &Network,
     max_memory: Option<u64>,
+    keep_model: bool,
     watch: &mut Watch,
 ) -> Result<(Model, RunMemory)> {
     let mut memory = RunMemory::default();
     memory.phases.read = peak_resident_bytes();
-    let (model, estimate) = model.fitted(network, max_memory, &mut |_| watch.look(&[]))?;
+    let (model, estimate) =
+        model.fitted_keeping(keep_model, network, max_memory, &mut |_| watch.look(&[]))?;
     memory.estimated_bytes = estimate.map(|estimate| estimate.peak());
     Ok((model, memory))
 }

@@ -129,7 +129,7 @@ PARAMETERS = [
     ({"progress": 3}, "progress=3: expected True, False or a callable"),
     ({"verbose": 3}, "verbose=3: expected True or False"),
     ({"duplicates": "x"}, 'duplicates="x": expected one of sum, max'),
-    ({"directed": ["nobody"]}, "there is no view 'nobody'"),
+    ({"directed": ["nobody"]}, "unknown view 'nobody'"),
     ({"max_memory": "1"}, "max_memory='1': expected a number of bytes"),
     ({"max_memory": 0}, "max_memory=0: expected a whole number from 1"),
 ]

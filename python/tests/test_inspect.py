@@ -36,7 +36,7 @@ def test_neighbors(made, command):
     told = json.loads(command("neighbors", made / "out", "n3", "--json"))["neighbors"]
     found = model.neighbors("n3", count=len(told))
     assert as_single(found) == as_single((near["node"], near["similarity"]) for near in told)
-    with pytest.raises(ValueError, match="there is no node 'nobody'"):
+    with pytest.raises(ValueError, match="unknown node 'nobody'"):
         model.neighbors("nobody")
 
 
@@ -52,9 +52,9 @@ def test_results_of_all_methods(method, made, command, tmp_path):
     told = json.loads(command("neighbors", tmp_path / "out", "n3", "--json"))["neighbors"]
     found = z.neighbors("n3", count=len(told))
     assert as_single(found) == as_single((near["node"], near["similarity"]) for near in told)
-    with pytest.raises(ValueError, match="there is no node 3; node ids are such as 'n"):
+    with pytest.raises(ValueError, match="unknown node 3; node ids are such as 'n"):
         z.neighbors(3)
-    with pytest.raises(ValueError, match="there is no node 'nobody'"):
+    with pytest.raises(ValueError, match="unknown node 'nobody'"):
         z.explain("n3", "nobody")
 
 

@@ -1,4 +1,4 @@
-"""Models that live: new nodes, and fewer stages."""
+"""Models that live: new nodes, edges that change, new views, and fewer stages."""
 
 import pickle
 
@@ -97,7 +97,7 @@ def test_bad_edges_are_refused(model):
     known = [int(node) for node in model.nodes_[:2]]
     with pytest.raises(ValueError, match="both ends of some edges"):
         model.fold_in({"calls": pandas.DataFrame({"source": known[:1] * 2, "target": [known[1], 999]})})
-    with pytest.raises(ValueError, match="there is no view"):
+    with pytest.raises(ValueError, match="unknown view"):
         model.fold_in({"sms": pandas.DataFrame({"source": known[:1], "target": [999]})})
     with pytest.warns(manyview.ManyviewWarning, match="2 of 2 new nodes have vectors of zeros"):
         model.fold_in({"calls": pandas.DataFrame({"source": [998], "target": [999]})})
@@ -121,3 +121,119 @@ def test_first_stages_are_a_shorter_estimator(model, parts):
     for wrong in ({}, {"stages": 1, "dim": 8}, {"stages": 0}, {"stages": 9}, {"dim": 1}):
         with pytest.raises(ValueError):
             model.truncate(**wrong)
+
+
+def matrix(nodes, pairs):
+    made = np.zeros((nodes, nodes))
+    for a, b in pairs:
+        made[a, b] = 1
+    return made
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """A network of matrices, whose nodes are their rows."""
+    return {name: matrix(120, edges) for name, edges in edges_of(120, seed=1).items()}
+
+
+@pytest.fixture(scope="module")
+def kept(whole):
+    return MNMF(**SETTINGS, keep_model=True).fit(whole)
+
+
+def pair_without_edge(views, name):
+    free = np.argwhere((views[name] + views[name].T + np.eye(120)) == 0)
+    return tuple(free[0])
+
+
+def test_edges_come_and_go(kept, whole, tmp_path):
+    new = {"calls": matrix(120, [pair_without_edge(whole, "calls")])}
+    later = kept.update(add=new, tolerance=0.06)
+    told = later.run_["updated"]
+    assert (told["edges_added"], told["edges_removed"], told["tolerance"]) == (1, 0, 0.06)
+    assert told["fit"] == kept.run_["command"]
+    moved = (later.embedding_ != kept.embedding_).any(axis=1)
+    assert 0 < moved.sum() <= told["vectors"] < 120
+    assert 0 <= told["median_moved"] <= told["most_moved"] <= 1
+    assert told["drift"] == pytest.approx(1, abs=0.3)
+    assert np.array_equal(kept.update(add=new, tolerance=1.0).embedding_[~moved], kept.embedding_[~moved])
+    # The result is a model of the network after the change.
+    after = {**whole, "calls": whole["calls"] + new["calls"]}
+    assert np.array_equal(later.transform(after), later.embedding_)
+    back = later.update(remove=new)
+    assert np.array_equal(back.transform(whole), back.embedding_)
+    later.save(tmp_path / "later")
+    assert np.array_equal(MNMF.load(tmp_path / "later").transform(after), later.embedding_)
+    assert "updated" not in kept.run_
+
+
+def test_a_change_of_everything_is_worth_a_new_fit(kept, whole):
+    random = np.random.default_rng(4)
+    noise = np.triu(random.random((120, 120)) < 0.3, 1) * 1.0
+    with pytest.warns(manyview.ManyviewWarning, match="a new fit is worth it"):
+        kept.update(add={"calls": noise})
+
+
+def test_changes_that_do_not_fit_are_refused(kept, whole):
+    edge = matrix(120, [pair_without_edge(whole, "calls")])
+    with pytest.raises(ValueError, match="no change given"):
+        kept.update()
+    with pytest.raises(ValueError, match="has no edge between .* that could be removed"):
+        kept.update(remove={"calls": edge})
+    with pytest.raises(ValueError, match='unknown view "sms"; the views are calls, mails'):
+        kept.update(add={"sms": edge})
+    for tolerance in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ValueError, match="tolerance="):
+            kept.update(add={"calls": edge}, tolerance=tolerance)
+    with pytest.raises(ValueError, match="does not have these nodes"):
+        kept.update(add={"calls": matrix(121, [(0, 120)])})
+    without = MNMF(**SETTINGS).fit(whole)
+    with pytest.raises(ValueError, match="keep_model=True"):
+        without.update(add={"calls": edge})
+    with pytest.raises(ValueError, match="keep_model=True"):
+        without.add_view({"sms": edge})
+
+
+def test_a_view_is_added_and_the_old_columns_stay(kept, whole, tmp_path):
+    sms = {"sms": matrix(120, edges_of(120, seed=2)["calls"])}
+    wider = kept.add_view(sms, columns=6)
+    assert wider.embedding_.shape == (120, 38)
+    assert np.array_equal(wider.embedding_[:, :32], kept.embedding_)
+    added = wider.run_["added_views"][0]
+    assert (added["view"], added["stage"], added["columns"]) == ("sms", 5, [32, 38])
+    assert 0 < added["explained"] < 1 - added["left"] < 1
+    assert wider.view_names_ == ["calls", "mails", "sms"]
+    assert list(wider.get_feature_names_out()[[32, 37]]) == ["stage5_sms_0", "stage5_sms_5"]
+    assert wider.residual_[-1, 2] == added["left"]
+    assert np.array_equal(wider.transform({**whole, **sms}), wider.embedding_)
+    assert any(part["view"] == "sms" for part in wider.explain(3)["parts"])
+    # It folds in, changes, is cut, and comes back from its folder.
+    new = {"sms": matrix(121, [(0, 120), (4, 120), (8, 120)])}
+    folded = wider.fold_in(new)
+    assert folded.vectors.shape == (1, 38)
+    wider.save(tmp_path / "wider")
+    loaded = MNMF.load(tmp_path / "wider")
+    assert np.array_equal(loaded.fold_in(new).vectors, folded.vectors)
+    edge = {"sms": matrix(120, [pair_without_edge(sms, "sms")])}
+    assert loaded.update(add=edge).run_["updated"]["edges_added"] == 1
+    narrow = wider.truncate(stages=4)
+    assert narrow.view_names_ == ["calls", "mails"]
+    assert np.allclose(narrow.embedding_, kept.embedding_, atol=1e-5)
+    assert np.array_equal(narrow.transform(whole), narrow.embedding_)
+    with pytest.raises(ValueError, match="already has a view"):
+        wider.add_view(sms)
+    with pytest.raises(ValueError, match="one view is added at a time, and 2 were given"):
+        kept.add_view(whole)
+    with pytest.raises(ValueError, match="does not have these nodes"):
+        kept.add_view({"sms": matrix(121, [(node, (node + 5) % 121) for node in range(121)])})
+    with pytest.raises(ValueError, match="columns=0: expected a whole number from 1"):
+        kept.add_view(sms, columns=0)
+
+
+def test_a_directed_view_beside_undirected_ones(kept, whole):
+    follows = {"follows": matrix(120, [(a, (a + 4) % 120) for a in range(120)] + [(a, (3 * a) % 120) for a in range(1, 60)])}
+    wider = kept.add_view(follows, directed=True)
+    assert wider.directed == ["follows"]
+    assert np.array_equal(wider.transform({**whole, **follows}), wider.embedding_)
+    # A part of the views can be given, as always.
+    assert wider.fold_in({"calls": matrix(121, [(0, 120)])}).vectors.shape[0] == 1

@@ -194,7 +194,7 @@ def test_one_view_only(method, folder, command, tmp_path):
     command("embed", folder, "-o", tmp_path / "theirs", "-q", f"--method={method}", "--view-only=view2", *words)
     assert np.array_equal(np.load(tmp_path / "theirs" / "embedding.npy"), z.vectors)
     assert [view["name"] for view in z.run["network"]["views"]] == ["view2"]
-    with pytest.raises(ValueError, match='view_only: there is no view "x"; the views are view1, view2, view3'):
+    with pytest.raises(ValueError, match='view_only: unknown view "x"; the views are view1, view2, view3'):
         manyview.embed(str(folder), method, view_only="x")
     with pytest.raises(ValueError, match="view_only=2: expected a string"):
         manyview.embed(str(folder), method, view_only=2)

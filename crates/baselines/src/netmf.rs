@@ -210,7 +210,7 @@ impl Method for NetMfUnion {
         // In the order of names, because the order in which the weights are added changes their last digits.
         let views = by_name(task).into_iter().map(|(_, view)| view.clone()).collect();
         let sorted = Network::new(task.network.nodes().clone(), views);
-        let union = proximity::union_of_views(&sorted, task.pool);
+        let union = proximity::union_of_views(sorted.views(), task.pool);
         let view = union.as_ref().unwrap_or(&sorted.views()[0]);
         run_on_view(self.proximity, self.iterations, view, task)
     }
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn the_union_is_one_more_matrix() {
         let network = network();
-        let all = proximity::union_of_views(&network, &Pool::new(Some(2)).unwrap());
+        let all = proximity::union_of_views(network.views(), &Pool::new(Some(2)).unwrap());
         let views: Vec<View> = network.views().iter().cloned().chain(all).collect();
         let extended = Network::new(network.nodes().clone(), views);
         let sum = |joint| NetMfSum { dim: 7, joint, ..NetMfSum::default() };
@@ -341,7 +341,7 @@ mod tests {
         let network = network();
         let union = NetMfUnion { dim: 7, ..NetMfUnion::default() };
         let found = fit(&union, &network).embedding;
-        let view = proximity::union_of_views(&network, &Pool::new(Some(2)).unwrap()).unwrap();
+        let view = proximity::union_of_views(network.views(), &Pool::new(Some(2)).unwrap()).unwrap();
         let alone = Network::new(network.nodes().clone(), vec![view]);
         assert_eq!(found.values(), fit(&netmf(7), &alone).embedding.values());
         assert_eq!(found.parts().len(), 1);

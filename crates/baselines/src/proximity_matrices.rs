@@ -55,7 +55,7 @@ pub(crate) fn of_views(
 
 /// Returns the union of all views, if a method uses it.
 pub(crate) fn union_of_views(joint: Joint, task: &Task<'_, '_>) -> Option<View> {
-    if joint == Joint::On { proximity::union_of_views(task.network, task.pool) } else { None }
+    if joint == Joint::On { proximity::union_of_views(task.network.views(), task.pool) } else { None }
 }
 
 /// Returns the fit of MNMF that takes as much memory as a factorization of these matrices; `each_view` when the method

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Cluster(args) => alone(|| commands::cluster::run(args)),
         Command::FoldIn(args) => alone(|| commands::fold_in::run(args)),
         Command::Update(args) => alone(|| commands::update::run(args)),
+        Command::AddView(args) => alone(|| commands::add_view::run(args)),
         Command::Truncate(args) => alone(|| commands::truncate::run(args)),
         Command::Evaluate(args) => alone(|| commands::evaluate::run(args)),
         Command::Compare(args) => alone(|| compare::run(args)),

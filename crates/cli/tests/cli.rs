@@ -1,5 +1,7 @@
 //! Tests of the program: its output, files and exit codes.
 
+#[path = "cli/add_view.rs"]
+mod add_view;
 #[path = "cli/compare.rs"]
 mod compare;
 #[path = "cli/embed.rs"]

@@ -68,7 +68,7 @@ def row(nodes: np.ndarray, node: Any) -> int:
         # In a list, because a tuple would be compared with the elements of an array.
         return ids.index(node)
     except ValueError:
-        raise ValueError(f"there is no node {node!r}; node ids are such as {ids[0]!r}") from None
+        raise ValueError(f"unknown node {node!r}; node ids are such as {ids[0]!r}") from None
 
 
 def _index_numbers(numbers_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,16 +6,17 @@ import inspect
 import json
 import os
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _check, _fit, _folder, _native, _settings
 from ._embedding import Embedding
-from ._network import Network, names_or_flag, to_network
+from ._network import Network, names_or_flag, part_of_network, to_network
 from ._parameters import PARAMETERS, SETTINGS, MnmfParameters
 from ._renamed import renamed
-from ._warnings import ManyviewWarning
+from ._warnings import ManyviewWarning, warn
 
 #: Parameters of earlier versions, and their names now.
 OLD_NAMES = {"normalise": "normalize"}
@@ -47,8 +48,8 @@ class MNMF(MnmfParameters):
     verbose : bool, default False
         Prints how files were interpreted, and a line per stage.
     keep_model : bool, default False
-        Keeps the factors of the fit and its network, with which :meth:`transform` gives vectors to new nodes. They take
-        about twice as much memory as the vectors, and the network; :meth:`save` writes them as ``model.bin``.
+        Keeps the factors of the fit and its network, with which :meth:`transform` gives vectors to new nodes, and
+        :meth:`update` and :meth:`add_view` take new edges. They take about twice as much memory as the vectors, and the network; :meth:`save` writes them as ``model.bin``.
 
     Attributes
     ----------
@@ -135,7 +136,7 @@ class MNMF(MnmfParameters):
         also :meth:`fold_in`.
         """
         self._check_fitted()
-        network = self._network(views, self.threads)
+        network = self._network(views, self.threads) if self._kept is None else self._edges(views)
         if self._kept is None or self._was_fitted(network):
             self._check_same(network)
             return self.embedding_
@@ -150,7 +151,7 @@ class MNMF(MnmfParameters):
         has a vector of zeros, with a warning.
         """
         self._check_fitted()
-        network = self._network(views, self.threads)
+        network = self._edges(views)
         vectors, numbers = self._folded(network)
         known = len(self.nodes_)
         new = sorted((number, row) for row, number in enumerate(numbers.tolist()) if number >= known)
@@ -174,6 +175,126 @@ class MNMF(MnmfParameters):
                 stacklevel=3,
             )
         return vectors, numbers
+
+    def update(self, *, add: Any = None, remove: Any = None, tolerance: float = 0.05) -> MNMF:
+        """Returns an estimator after edges between nodes of the fit came and went, as ``manyview update`` does.
+
+        Needs a fit with ``keep_model=True``, or a folder that was saved with its model. Only the vectors of nodes that can
+        feel the change are computed again; all others keep their bytes. ``run_["updated"]`` of the result says how many
+        (``vectors``), how far they moved (``median_moved`` and ``most_moved``, 1 minus the cosine), and the ``drift``: what the
+        stages leave unexplained of them, divided by what they left before. A :class:`ManyviewWarning` says when a new fit
+        is worth it.
+
+        Parameters
+        ----------
+        add
+            The edges that come, in views of the fit, in any form that :meth:`fit` accepts. One that is there already gets
+            the sum of both weights, or with ``duplicates="max"`` the larger one.
+        remove
+            The edges that go, whatever their weights.
+        tolerance : float, default 0.05
+            A vector is computed again if the walks from its node change by more than this, from 0 (all that can change) to
+            1.
+
+        Examples
+        --------
+        >>> import manyview
+        >>> import numpy
+        >>> made = manyview.generate(nodes=200, views=2, communities=4, seed=1)
+        >>> model = manyview.MNMF(dim=16, keep_model=True).fit(made.views)
+        >>> new = numpy.zeros((200, 200))
+        >>> new[0, 1] = new[0, 2] = 1
+        >>> later = model.update(add={"view1": new})
+        >>> later.run_["updated"]["edges_added"]
+        2
+        """
+        kept = self._model_that_changes("edges can only be changed in the model")
+        if add is None and remove is None:
+            raise _check.InvalidParameter("no change given: give edges that come as add, and edges that go as remove")
+        if not 0 <= _check.number("tolerance", tolerance) <= 1:
+            raise _check.InvalidParameter(f"tolerance={tolerance!r}: expected a number from 0 to 1")
+        come, go = (None if edges is None else self._edges(edges)._native for edges in (add, remove))
+        vectors, run, after, advice = kept.update(
+            np.ascontiguousarray(self.embedding_, dtype=np.float32),
+            json.dumps(self.run_),
+            come,
+            go,
+            self.duplicates,
+            float(tolerance),
+            f"{self!r}.update(...)",
+            self.threads,
+        )
+        if advice is not None:
+            warn([(False, advice)])
+        return self._changed_to(vectors, run, after)
+
+    def add_view(self, views: Any, *, columns: int | None = None, directed: bool | None = None) -> MNMF:
+        """Returns an estimator with one more view: columns of its own after the others, as ``manyview add-view`` does.
+
+        Needs a fit with ``keep_model=True``, or a folder that was saved with its model. The consensus columns explain a part
+        of the new view, its own columns a part of what is left; ``run_["added_views"]`` of the result has the shares. All
+        other columns keep their bytes. Parameters such as ``dim`` remain those of the fit.
+
+        Parameters
+        ----------
+        views
+            A dict with the name of the view and its edges between nodes of the fit, in any form that :meth:`fit` accepts.
+        columns : int, optional
+            The number of columns. Default: as many as a view of the fit has of its own, on average.
+        directed : bool, optional
+            Whether its edges have directions. By default, networkx graphs of a directed type do.
+
+        Examples
+        --------
+        >>> import manyview
+        >>> made = manyview.generate(nodes=200, views=3, communities=4, seed=1)
+        >>> last = {"view3": made.views.pop("view3")}
+        >>> model = manyview.MNMF(dim=16, keep_model=True).fit(made.views)
+        >>> wider = model.add_view(last, columns=4)
+        >>> wider.embedding_.shape
+        (200, 20)
+        >>> bool((wider.embedding_[:, :16] == model.embedding_).all())
+        True
+        """
+        kept = self._model_that_changes("views can only be added to the model")
+        width = _check.whole_or_none("columns", columns)
+        if directed is not None:
+            _check.flag("directed", directed)
+        how: dict[str, Any] = {"duplicates": self.duplicates, "threads": self.threads, "max_memory": self.max_memory}
+        network = to_network(views, directed=directed, **how)
+        vectors, run, after, told = kept.add_view(
+            np.ascontiguousarray(self.embedding_, dtype=np.float32),
+            json.dumps(self.run_),
+            network._native,
+            width,
+            f"{self!r}.add_view({', '.join(network.views)})",
+            self.threads,
+        )
+        warn(told)
+        # Graphs say themselves whether they are directed, unless views are named.
+        named = self.directed is not None or directed is not None
+        return self._changed_to(vectors, run, after, directed=(named and after.directed()) or self.directed)
+
+    def _model_that_changes(self, why: str) -> _native.KeptModel:
+        self._check_fitted()
+        if self._kept is None:
+            raise ValueError(f"{why}: fit with keep_model=True, or load a folder that has it")
+        return self._kept
+
+    def _changed_to(self, vectors: np.ndarray, run: str, kept: _native.KeptModel, **parameters: Any) -> MNMF:
+        """An estimator with the same nodes and another result."""
+        model = type(self)(**{**self.get_params(), **parameters})
+        model._keep(self.nodes_, vectors, json.loads(run), kept)
+        return model
+
+    def _edges(self, views: Any) -> Network:
+        """Edges in some of the views of the fit, with the directions that these have."""
+        how: dict[str, Any] = {"duplicates": self.duplicates, "threads": self.threads, "max_memory": self.max_memory}
+        directed = self.directed
+        named = names_or_flag(directed)
+        if isinstance(views, Mapping) and isinstance(named, list):
+            directed = [name for name in named if name in views]
+        return part_of_network(views, directed=directed, **how)
 
     def _was_fitted(self, network: Network) -> bool:
         same_nodes = list(map(str, network.nodes.tolist())) == list(map(str, self.nodes_.tolist()))

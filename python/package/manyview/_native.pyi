@@ -43,6 +43,27 @@ class KeptModel:
     def fold_in(
         self, network: Network, threads: int | None
     ) -> tuple[NDArray[np.float32], NDArray[np.uint32], int]: ...
+    def directed(self) -> list[str]: ...
+    def update(
+        self,
+        vectors: NDArray[np.float32],
+        run: str,
+        add: Network | None,
+        remove: Network | None,
+        duplicates: str,
+        tolerance: float,
+        command: str,
+        threads: int | None,
+    ) -> tuple[NDArray[np.float32], str, KeptModel, str | None]: ...
+    def add_view(
+        self,
+        vectors: NDArray[np.float32],
+        run: str,
+        network: Network,
+        columns: int | None,
+        command: str,
+        threads: int | None,
+    ) -> tuple[NDArray[np.float32], str, KeptModel, _Warnings]: ...
 
 def methods() -> str: ...
 def describe(method: str) -> str: ...

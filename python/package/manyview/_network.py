@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,10 @@ from . import _check, _graphs, _ids, _matrices, _native, _settings, _tables
 from ._warnings import warn
 
 Directed = bool | str | Iterable[str] | None
+
+
+#: Whether a part of a network is read. Doubts about a whole one, such as many nodes without an edge, do not apply to it.
+_PART: ContextVar[bool] = ContextVar("part", default=False)
 
 
 class Network:
@@ -179,7 +184,8 @@ class Network:
     @classmethod
     def _told(cls, native: _native.Network, ids: np.ndarray) -> Network:
         """Returns a new network, after a warning for each doubt about it."""
-        warn(native.warnings())
+        if not _PART.get():
+            warn(native.warnings())
         return cls(native, ids)
 
     def _only(self, view: str) -> Network:
@@ -314,6 +320,15 @@ def read_network(
     return Network._told(native, _ids.as_array(native.ids()))
 
 
+def part_of_network(views: Any, **how: Any) -> Network:
+    """Like :func:`to_network`, for edges that are a part of a network, such as new ones."""
+    token = _PART.set(True)
+    try:
+        return to_network(views, **how)
+    finally:
+        _PART.reset(token)
+
+
 def to_network(
     views: Any,
     *,
@@ -408,5 +423,5 @@ def _directions(directed: Directed, names: list[str]) -> set[str] | None:
     chosen = [directed] if isinstance(directed, str) else list(directed)
     for name in chosen:
         if name not in names:
-            raise ValueError(f"directed: there is no view {name!r}; the views are {', '.join(names)}")
+            raise ValueError(f"directed: unknown view {name!r}; the views are {', '.join(names)}")
     return set(chosen)

@@ -294,6 +294,6 @@ mod tests {
         let full = Network::from_edges(&[("calls", &all)]).unwrap();
         assert!(sentence(&standard, &full).contains("links nearly all pairs"));
         let unknown = LinkSettings { view: Some("mails".into()), ..standard };
-        assert_eq!(sentence(&unknown, &full), "there is no view \"mails\"; the views are calls");
+        assert_eq!(sentence(&unknown, &full), "unknown view \"mails\"; the views are calls");
     }
 }

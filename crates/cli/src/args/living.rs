@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use manyview::result::Cut;
 
-use super::{NetworkArgs, OutputArgs, whole};
+use super::{NetworkArgs, OutputArgs, ReadingArgs, whole};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -17,7 +17,7 @@ Examples:
 Edges are between a new node and a known one, or between new nodes, in any of the views of the model. Writes DIR/embedding.npy and \
 DIR/nodes.txt with all nodes, the new ones last (the others keep their vectors to the bit), and DIR/run.json.")]
 pub(crate) struct FoldInArgs {
-    /// Result folder written by manyview embed --save-model
+    /// Result folder with a model: of manyview embed --save-model, update or add-view
     #[arg(value_name = "MODEL")]
     pub(crate) folder: PathBuf,
     #[command(flatten)]
@@ -42,7 +42,7 @@ Examples:
 Edges are between nodes of the model. One that comes is added to one that is there; one that goes is removed whatever its weight. Writes a \
 result with its model, which can be updated again; vectors of nodes that feel less than the tolerance keep their bytes.")]
 pub(crate) struct UpdateArgs {
-    /// Result folder written by manyview embed --save-model, or by manyview update
+    /// Result folder with a model: of manyview embed --save-model, update or add-view
     #[arg(value_name = "MODEL")]
     pub(crate) folder: PathBuf,
     #[command(flatten)]
@@ -53,6 +53,36 @@ pub(crate) struct UpdateArgs {
     /// A vector is computed again if the walks from its node change by more than this, from 0 (all that can change) to 1
     #[arg(long, value_name = "X", default_value_t = manyview::living::TOLERANCE)]
     pub(crate) tolerance: f64,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Number of threads; does not affect the result [default: all cores]
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  manyview add-view result sms=sms.tsv -o with-sms
+  manyview add-view result follows=follows.csv:who,whom --directed --columns 32 -o with-follows
+
+Edges are between nodes of the model. The consensus columns explain a part of the new view; what is left gets columns of its own after all \
+others, which keep their bytes. Writes a result with its model, to which views can be added again.")]
+pub(crate) struct AddViewArgs {
+    /// Result folder with a model: of manyview embed --save-model, update or add-view
+    #[arg(value_name = "MODEL")]
+    pub(crate) folder: PathBuf,
+    /// Name of the new view and its edge list; columns may follow: sms=sms.csv:from,to
+    #[arg(value_name = "NAME=PATH[:COLS]")]
+    pub(crate) view: String,
+    /// Number of columns for the view [default: as many as a view of the fit has of its own, on average]
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub(crate) columns: Option<usize>,
+    /// The edges have directions
+    #[arg(long, help_heading = "Network")]
+    pub(crate) directed: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Number of threads; does not affect the result [default: all cores]

@@ -26,9 +26,9 @@ pub(crate) use evaluate::{ClassifyArgs, ClusterArgs, EvaluateArgs, EvaluateTask,
 pub(crate) use figures::FiguresArgs;
 pub(crate) use inspect::{ExplainArgs, GroupArgs, NeighborsArgs, ReportArgs, ViewsArgs};
 pub(crate) use labels::LabelColumnArgs;
-pub(crate) use living::{FoldInArgs, TruncateArgs, UpdateArgs};
+pub(crate) use living::{AddViewArgs, FoldInArgs, TruncateArgs, UpdateArgs};
 pub(crate) use model::ModelArgs;
-pub(crate) use network::NetworkArgs;
+pub(crate) use network::{NetworkArgs, ReadingArgs};
 pub(crate) use tune::TuneArgs;
 
 /// Compute one vector per node of a network with several kinds of edges
@@ -70,6 +70,8 @@ pub(crate) enum Command {
     FoldIn(Box<FoldInArgs>),
     /// Change edges between nodes of a model, and compute only the vectors again that can feel it
     Update(Box<UpdateArgs>),
+    /// Add a new kind of edge to a model: columns of its own, beside those that stay as they are
+    AddView(Box<AddViewArgs>),
     /// Keep the first stages of a result: fewer columns without a new run
     Truncate(TruncateArgs),
     /// Score vectors by classification, clustering or link prediction

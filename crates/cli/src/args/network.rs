@@ -10,7 +10,7 @@ use manyview::network::Duplicates;
 
 use super::named;
 
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct NetworkArgs {
     /// Folder (one view per edge list), network.toml, edge lists (one view per file) or, with --relation, one table
@@ -26,6 +26,20 @@ pub(crate) struct NetworkArgs {
     /// Column with the view of each edge, by name or number
     #[arg(long, value_name = "COL")]
     pub(crate) relation: Option<String>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    /// View whose edges are directed; `all` for every view (repeatable)
+    #[arg(long, value_name = "VIEW")]
+    pub(crate) directed: Vec<String>,
+    /// File with one node id per line, which fixes the nodes and their order
+    #[arg(long, value_name = "PATH")]
+    pub(crate) nodes: Option<PathBuf>,
+}
+
+/// How the lines of edge lists are read.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Network")]
+pub(crate) struct ReadingArgs {
     /// Column of sources, by name or number [default: by usual names in the header; without header, the first]
     #[arg(long, value_name = "COL")]
     pub(crate) source: Option<String>,
@@ -50,15 +64,9 @@ pub(crate) struct NetworkArgs {
     /// Whether the first line is a header [default: auto]
     #[arg(long, value_name = "WHEN", value_parser = named::<Header>())]
     pub(crate) header: Option<Header>,
-    /// View whose edges are directed; `all` for every view (repeatable)
-    #[arg(long, value_name = "VIEW")]
-    pub(crate) directed: Vec<String>,
     /// Weight of a pair that occurs several times in a view [default: sum]
     #[arg(long, value_name = "HOW", value_parser = named::<Duplicates>())]
     pub(crate) duplicates: Option<Duplicates>,
-    /// File with one node id per line, which fixes the nodes and their order
-    #[arg(long, value_name = "PATH")]
-    pub(crate) nodes: Option<PathBuf>,
 }
 
 impl NetworkArgs {
@@ -95,21 +103,21 @@ impl NetworkArgs {
     /// Returns how to read the files.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
-            source: self.source.clone(),
-            target: self.target.clone(),
-            weight: self.weight.clone(),
+            source: self.reading.source.clone(),
+            target: self.reading.target.clone(),
+            weight: self.reading.weight.clone(),
             relation: self.relation.clone(),
-            delimiter: self.delimiter,
-            header: self.header.unwrap_or_default(),
-            unweighted: self.unweighted,
-            decimal: self.decimal.unwrap_or_default(),
-            on_error: self.on_error.unwrap_or_default(),
+            delimiter: self.reading.delimiter,
+            header: self.reading.header.unwrap_or_default(),
+            unweighted: self.reading.unweighted,
+            decimal: self.reading.decimal.unwrap_or_default(),
+            on_error: self.reading.on_error.unwrap_or_default(),
             directed: match self.directed.as_slice() {
                 [] => Directed::No,
                 names if names.iter().any(|name| name == "all") => Directed::All,
                 names => Directed::Views(names.to_vec()),
             },
-            duplicates: self.duplicates.unwrap_or_default(),
+            duplicates: self.reading.duplicates.unwrap_or_default(),
             nodes: self.nodes.clone(),
             max_memory: None,
         }

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &DemoArgs, ranks: &Ranks) -> Result<()> {
     let network = digits::network_on(&Pool::new(model.threads)?)?;
     let read_seconds = began.elapsed().as_secs_f64();
     describe(&network, read_seconds, &reporter);
-    let (model, memory) = plan::fitted(&network, &model, None, ranks, &reporter)?;
+    let (model, memory) = plan::fitted(&network, &model, None, false, ranks, &reporter)?;
     let job = Job {
         began,
         read_seconds,

@@ -66,14 +66,14 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
         // For its checksum; a label file is small.
         files.read(file).map_err(|error| Error::io(file, error))?;
     }
-    let (model, memory) = plan::fitted(network, &model, args.max_memory, ranks, &reporter)?;
+    let (model, memory) = plan::fitted(network, &model, args.max_memory, args.save_model, ranks, &reporter)?;
     let checkpoints = kept.open(&model, network, &reporter)?;
     let job = Job {
         began,
         read_seconds,
         inputs: files.inputs(),
         directed: directed(args, network),
-        duplicates: args.network.duplicates.filter(|&duplicates| duplicates != Duplicates::default()),
+        duplicates: args.network.reading.duplicates.filter(|&duplicates| duplicates != Duplicates::default()),
         network,
         reading: Some(&read),
         model: &model,

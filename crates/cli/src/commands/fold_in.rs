@@ -4,57 +4,37 @@ use std::time::Instant;
 
 use anyhow::Result;
 use manyview::living::{Additions, Folded, KeptModel};
-use manyview::network::{Duplicates, Nodes};
-use manyview::parallel::Pool;
+use manyview::network::Nodes;
 use manyview::result::{EMBEDDING, ResultFolder};
 use manyview::{Embedding, Network};
 use serde_json::{Map, Value, json};
 
-use super::{command_line, read, write_run};
-use crate::args::{FoldInArgs, NetworkArgs};
+use super::living::Change;
+use super::{command_line, read};
+use crate::args::FoldInArgs;
 use crate::interrupt;
 use crate::ui::{Reporter, plural, seconds};
 
 pub(crate) fn run(args: &FoldInArgs) -> Result<()> {
-    interrupt::watch_for_it()?;
-    let mut reporter = Reporter::new(args.output.quiet);
-    let pool = Pool::new(args.threads)?;
-    let model = KeptModel::open(&args.folder)?;
-    let mut record = ResultFolder::open_record(&args.folder)?;
-    let mut output = ResultFolder::create(&args.output.output, &[], args.output.force)?;
-    interrupt::writes_to(output.traces());
-    let (given, _) = read(&as_in_fit(&args.network, &model, &record), args.threads, &mut reporter)?;
-    let additions = Additions::new(&model, &given)?;
+    let mut change = Change::open(&args.folder, &args.output, args.threads, false)?;
+    let (given, _) = read(&change.as_in_fit(&args.network), args.threads, &mut change.reporter)?;
+    let model = &change.model;
+    let additions = Additions::new(model, &given)?;
     let began = Instant::now();
-    let folded = model.fold_in(&additions, &pool, &mut |_| interrupt::go_on())?;
+    let folded = model.fold_in(&additions, &change.pool, &mut |_| interrupt::go_on())?;
     let time = began.elapsed().as_secs_f64();
-    reporter.finish();
+    change.reporter.finish();
     let first = if args.only_new { 0 } else { model.network().nodes().len() };
-    let fields = record.as_object_mut().expect("run.json was an object when the model was opened");
-    describe(fields, &model, &folded, &given, first);
-    let all = if args.only_new { new_only(&folded, &model)? } else { with_known(&args.folder, &folded)? };
-    output.write_vectors(&all, &pool)?;
-    write_run(&mut output, &record)?;
-    output.commit()?;
-    tell(&model, &folded, &reporter);
+    describe(&mut change.record, model, &folded, &given, first);
+    let all = if args.only_new { new_only(&folded, model)? } else { with_known(&args.folder, &folded)? };
+    let sampled = model.is_sampled();
+    // The model is where it was.
+    let reporter = change.write(&all, None)?;
+    tell(sampled, &folded, &reporter);
     let (nodes, columns) = (plural(all.rows(), "node"), plural(all.dim(), "column"));
     let (new, file) = (plural(folded.nodes.len(), "new node"), args.output.output.join(EMBEDDING));
     reporter.say(&format!("folded in {new} in {}: {nodes} x {columns} in {}", seconds(time), file.display()));
     Ok(())
-}
-
-/// The files with what the model knows of its views: which are directed, and how repeated edges are merged.
-pub(super) fn as_in_fit(args: &NetworkArgs, model: &KeptModel, record: &Value) -> NetworkArgs {
-    let mut args = args.clone();
-    let given = |name: &str| args.view.iter().any(|view| view.split('=').next() == Some(name));
-    if args.directed.is_empty() {
-        let directed = model.network().views().iter().filter(|view| view.directed && given(&view.name));
-        args.directed = directed.map(|view| view.name.clone()).collect();
-    }
-    if args.duplicates.is_none() {
-        args.duplicates = record.get("duplicates").and_then(Value::as_str).and_then(Duplicates::from_name);
-    }
-    args
 }
 
 /// The vectors of the new nodes alone.
@@ -92,8 +72,6 @@ fn describe(
     });
     fields.insert("folded_in".into(), folded_in);
     fields.insert("command".into(), json!(command_line()));
-    // The model is where it was.
-    fields.remove("model");
     if let Some(network) = fields.get_mut("network").and_then(Value::as_object_mut) {
         let known = if first == 0 { 0 } else { model.network().nodes().len() };
         network.insert("nodes".into(), json!(known + folded.nodes.len()));
@@ -102,8 +80,8 @@ fn describe(
     }
 }
 
-fn tell(model: &KeptModel, folded: &Folded, reporter: &Reporter) {
-    if model.is_sampled() {
+fn tell(sampled: bool, folded: &Folded, reporter: &Reporter) {
+    if sampled {
         reporter.say(
             "note: the proximity of the fit was sampled by random walks; that of the new nodes is exact",
         );

@@ -1,5 +1,6 @@
 //! The commands, one file each, with a function `run(args)`.
 
+pub(crate) mod add_view;
 mod checkpoint;
 pub(crate) mod cluster;
 pub(crate) mod completions;
@@ -11,6 +12,7 @@ pub(crate) mod figures;
 pub(crate) mod fit;
 pub(crate) mod fold_in;
 pub(crate) mod generate;
+mod living;
 pub(crate) mod methods;
 pub(crate) mod neighbors;
 mod output_file;

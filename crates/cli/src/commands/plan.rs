@@ -24,6 +24,7 @@ pub(super) fn fitted(
     network: &Network,
     model: &Model,
     max_memory: Option<u64>,
+    save_model: bool,
     ranks: &Ranks,
     reporter: &Reporter,
 ) -> Result<(Model, RunMemory)> {
@@ -37,7 +38,8 @@ pub(super) fn fitted(
         }
         return Ok((model.clone(), RunMemory { estimated_bytes: None, phases }));
     }
-    let (fitted, estimate) = model.fitted(network, max_memory, &mut |_| interrupt::go_on())?;
+    let (fitted, estimate) =
+        model.fitted_keeping(save_model, network, max_memory, &mut |_| interrupt::go_on())?;
     let Some(estimate) = estimate else { return Ok((fitted, RunMemory { estimated_bytes: None, phases })) };
     if let Some(sampled) = sampled(&estimate, fitted != *model) {
         reporter.say(&sampled);
@@ -64,11 +66,11 @@ fn sampled(estimate: &ModelEstimate, reduced: bool) -> Option<String> {
 /// Prints the plan.
 pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>, save_model: bool) -> Result<()> {
     let mut watch = |_: &Progress<'_>| interrupt::go_on();
-    let (fitted, found, verdict) = match model.fitted(network, max_memory, &mut watch) {
+    let (fitted, found, verdict) = match model.fitted_keeping(save_model, network, max_memory, &mut watch) {
         Ok((model, found)) => (model, found, String::new()),
         Err(Error::TooLarge(message)) => {
             let verdict = format!("\nThis run would fail: {}\n", message.in_notation(Notation::CommandLine));
-            (model.clone(), model.estimate(network, &mut watch)?, verdict)
+            (model.clone(), model.estimate_keeping(save_model, network, &mut watch)?, verdict)
         }
         Err(error) => return Err(error.into()),
     };
@@ -82,7 +84,8 @@ pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>, sav
         text.push_str(&memory(&estimate.memory, max_memory));
         if save_model {
             let size = bytes(file_bytes(settings, &settings.plan(network.views().len())?.stages, network));
-            let _ = writeln!(text, "model   model.bin has about {size}; the run needs as much memory more");
+            let _ =
+                writeln!(text, "model   model.bin will have about {size}; its factors are part of the peak");
         }
         let _ = write!(
             text,

@@ -24,6 +24,8 @@ pub(crate) fn run(args: &TruncateArgs) -> Result<()> {
     if let Some(model) = model {
         output.expect_extra(MODEL)?;
         let shorter = model.first_stages(cut.stages, &cut.columns, cut.factor, &cut.run["config"])?;
+        // A view that was added later goes with its stage.
+        cut.run["network"]["fingerprint"] = shorter.fingerprint().into();
         output.write_extra(MODEL, |writer| {
             cut.run["model"] = serde_json::to_value(shorter.write_to(writer)?)?;
             Ok(())

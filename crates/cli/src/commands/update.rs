@@ -3,60 +3,45 @@
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use manyview::living::{KeptModel, MODEL, Updated};
+use manyview::living::Updated;
 use manyview::message::switch;
-use manyview::network::Duplicates;
-use manyview::parallel::Pool;
 use manyview::result::{EMBEDDING, ResultFolder};
 use manyview::{Embedding, Error, Network};
-use serde_json::{Map, Value, json};
 
-use super::fold_in::as_in_fit;
-use super::{command_line, read, write_run};
+use super::living::Change;
+use super::{command_line, read};
 use crate::args::{NetworkArgs, UpdateArgs};
 use crate::interrupt;
 use crate::ui::{Reporter, plural, seconds};
 
 pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
     check(args)?;
-    interrupt::watch_for_it()?;
-    let mut reporter = Reporter::new(args.output.quiet);
-    let pool = Pool::new(args.threads)?;
-    let model = KeptModel::open(&args.folder)?;
-    let mut record = ResultFolder::open_record(&args.folder)?;
-    let mut output = ResultFolder::create(&args.output.output, &[], args.output.force)?;
-    output.expect_extra(MODEL)?;
-    interrupt::writes_to(output.traces());
-    let mut change = |network: NetworkArgs| -> Result<Option<Network>> {
-        if network.view.is_empty() && network.network.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(read(&as_in_fit(&network, &model, &record), args.threads, &mut reporter)?.0))
-    };
-    let go = change(NetworkArgs { view: args.remove.clone(), network: Vec::new(), ..args.network.clone() })?;
-    let come = change(args.network.clone())?;
-    let duplicates = record.get("duplicates").and_then(Value::as_str).and_then(Duplicates::from_name);
-    let duplicates = args.network.duplicates.or(duplicates).unwrap_or_default();
+    let mut change = Change::open(&args.folder, &args.output, args.threads, true)?;
+    let go = NetworkArgs { view: args.remove.clone(), network: Vec::new(), ..args.network.clone() };
+    let (go, come) = (read_edges(&mut change, &go, args)?, read_edges(&mut change, &args.network, args)?);
+    let duplicates = args.network.reading.duplicates.or_else(|| change.duplicates()).unwrap_or_default();
     let began = Instant::now();
     let (come, go) = (come.as_ref(), go.as_ref());
-    let updated = model.update(come, go, duplicates, args.tolerance, &pool, &mut |_| interrupt::go_on())?;
+    let watch = &mut |_| interrupt::go_on();
+    let updated = change.model.update(come, go, duplicates, args.tolerance, &change.pool, watch)?;
     let time = began.elapsed().as_secs_f64();
-    reporter.finish();
+    change.reporter.finish();
     let before = ResultFolder::open(&args.folder)?.embedding;
-    let moved = moved(&before, &updated);
-    let fields = record.as_object_mut().expect("run.json was an object when the model was opened");
-    describe(fields, &updated, args.tolerance, &moved);
-    output.write_vectors(&with_rows(before, &updated)?, &pool)?;
-    output.write_extra(MODEL, |writer| {
-        record["model"] = serde_json::to_value(updated.model.write_to(writer)?)?;
-        Ok(())
-    })?;
-    write_run(&mut output, &record)?;
-    output.commit()?;
-    tell(&updated, &moved, time, &reporter);
+    let moved = updated.moved(before.values());
+    updated.describe(&mut change.record, args.tolerance, moved, &command_line());
+    let reporter = change.write(&with_rows(before, &updated)?, Some(&updated.model))?;
+    tell(&updated, moved, time, &reporter);
     let file = args.output.output.join(EMBEDDING);
     reporter.say(&format!("the result is in {}", file.display()));
     Ok(())
+}
+
+/// Reads edges that come or go, if there are any.
+fn read_edges(change: &mut Change, network: &NetworkArgs, args: &UpdateArgs) -> Result<Option<Network>> {
+    if network.view.is_empty() && network.network.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(read(&change.as_in_fit(network), args.threads, &mut change.reporter)?.0))
 }
 
 fn check(args: &UpdateArgs) -> Result<()> {
@@ -73,21 +58,6 @@ fn check(args: &UpdateArgs) -> Result<()> {
     Ok(())
 }
 
-/// How far the vectors moved: 1 minus the cosine, the median and the most.
-fn moved(before: &Embedding, updated: &Updated) -> [f64; 2] {
-    let rows = updated.rows.iter().zip(updated.vectors.chunks_exact(before.dim().max(1)));
-    let mut moved: Vec<f64> = rows.map(|(&row, vector)| 1.0 - cosine(before.row(row), vector)).collect();
-    moved.sort_by(f64::total_cmp);
-    [moved.get(moved.len() / 2), moved.last()].map(|x| x.copied().unwrap_or(0.0))
-}
-
-/// The cosine of two vectors; 1 if both are zero, 0 if one is.
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum::<f64>();
-    let lengths = (dot(a, a) * dot(b, b)).sqrt();
-    if lengths > 0.0 { dot(a, b) / lengths } else { f64::from(u8::from(a == b)) }
-}
-
 fn with_rows(before: Embedding, updated: &Updated) -> Result<Embedding> {
     let (nodes, dim) = (before.nodes().clone(), before.dim());
     let (mut vectors, _) = before.into_vectors();
@@ -97,33 +67,7 @@ fn with_rows(before: Embedding, updated: &Updated) -> Result<Embedding> {
     Ok(Embedding::from_vectors(nodes, dim, vectors)?)
 }
 
-/// Changes the record of the fit to that of the result.
-fn describe(fields: &mut Map<String, Value>, updated: &Updated, tolerance: f64, [median, most]: &[f64; 2]) {
-    let fit = fields.get("updated").map_or(fields.get("command"), |earlier| earlier.get("fit"));
-    let described = json!({
-        "vectors": updated.rows.len(),
-        "edges_added": updated.edges[0],
-        "edges_removed": updated.edges[1],
-        "tolerance": tolerance,
-        "median_moved": median,
-        "most_moved": most,
-        "drift": updated.drift(),
-        "fit": fit,
-    });
-    fields.insert("updated".into(), described);
-    fields.insert("command".into(), json!(command_line()));
-    let network = updated.model.network();
-    if let Some(record) = fields.get_mut("network").and_then(Value::as_object_mut) {
-        record.insert("fingerprint".into(), json!(format!("{:016x}", network.fingerprint())));
-        let views = record.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten();
-        for (record, view) in views.zip(network.views()) {
-            record["edges"] = json!(view.edges());
-            record["isolated"] = json!(view.isolated());
-        }
-    }
-}
-
-fn tell(updated: &Updated, [median, most]: &[f64; 2], time: f64, reporter: &Reporter) {
+fn tell(updated: &Updated, [median, most]: [f64; 2], time: f64, reporter: &Reporter) {
     let [come, go] = updated.edges.map(|count| plural(count, "edge"));
     let (rows, of) = (updated.rows.len(), plural(updated.model.network().nodes().len(), "vector"));
     reporter.say(&format!("{come} came and {go} went: computed {rows} of {of} again in {}", seconds(time)));

@@ -250,7 +250,7 @@ fn invalid_settings_get_a_message() {
     for (options, words) in [
         ("--hide 0", "--hide 0 must be a fraction"),
         ("--hide 1.5", "--hide 1.5 must be a fraction"),
-        ("--of mails", "there is no view \"mails\"; the views are net"),
+        ("--of mails", "unknown view \"mails\"; the views are net"),
         ("--repeats 0", "--repeats 0 must be at least 1"),
         ("--score best", "possible values"),
     ] {

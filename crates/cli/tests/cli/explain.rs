@@ -57,9 +57,9 @@ fn neighbors_are_sorted_nearest_first() {
 #[test]
 fn unknown_nodes_get_similar_names() {
     let place = finished();
-    place.fails("explain result Ann", 2, &["there is no node \"Ann\"; did you mean \"ann\"?"]);
-    place.fails("explain result ann bobb", 2, &["there is no node \"bobb\"; did you mean \"bob\"?"]);
-    place.fails("neighbors result xyzzy", 2, &["there is no node \"xyzzy\"; nodes.txt lists all nodes"]);
+    place.fails("explain result Ann", 2, &["unknown node \"Ann\"; did you mean \"ann\"?"]);
+    place.fails("explain result ann bobb", 2, &["unknown node \"bobb\"; did you mean \"bob\"?"]);
+    place.fails("neighbors result xyzzy", 2, &["unknown node \"xyzzy\"; nodes.txt lists all nodes"]);
     place.fails("neighbors nowhere ann", 1, &["nowhere is not a result folder: run.json is missing"]);
 }
 

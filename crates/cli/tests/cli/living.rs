@@ -52,7 +52,7 @@ fn a_kept_model_changes_no_byte_of_the_vectors() {
     assert_eq!((&record["model"]["file"], &record["model"]["bytes"]), (&"model.bin".into(), &length.into()));
     assert!(place.json("plain/run.json").get("model").is_none());
     let plan = place.done("embed --view calls=calls.tsv --view mails=mails.tsv --negative 1 --dim 20 --stages 3 --save-model --plan");
-    assert!(plan.out.contains("model   model.bin has about"), "{}", plan.out);
+    assert!(plan.out.contains("model   model.bin will have about"), "{}", plan.out);
     // An existing model is a result like the vectors.
     place.write("other/model.bin", "mine");
     place.fails(&format!("{EMBED} --save-model -o other"), 2, &["model.bin", "--force"]);
@@ -73,7 +73,7 @@ fn what_cannot_be_folded_in_is_refused_with_nothing_written() {
     place.fails(
         "fold-in model --view sms=new.tsv -o out",
         2,
-        &["there is no view \"sms\"; the views are calls, mails"],
+        &["unknown view \"sms\"; the views are calls, mails"],
     );
     place.write("known.tsv", "gus\tann\nann\tfay\n");
     place.fails(

@@ -124,10 +124,7 @@ fn invalid_commands() {
             "embed --view a=calls.tsv mails.tsv -o result",
             "either with --view NAME=PATH or as paths, not both",
         ),
-        (
-            "embed calls.tsv --directed mail -o result",
-            "--directed mail: there is no such view; the views are calls",
-        ),
+        ("embed calls.tsv --directed mail -o result", "--directed mail: unknown view; the views are calls"),
         ("embed calls.tsv . -o result", ".: a folder is a whole network"),
         ("generate --nodes 5 -o result", "--communities 10 must be between 1 and 5"),
         (

@@ -71,7 +71,7 @@ fn what_does_not_fit_is_refused_with_nothing_written() {
         2,
         &["the model does not have these nodes: \"gus\"", "fold-in gives vectors"],
     );
-    place.fails("update model --view sms=new.tsv -o out", 2, &["there is no view \"sms\""]);
+    place.fails("update model --view sms=new.tsv -o out", 2, &["unknown view \"sms\""]);
     place.done(&format!("embed {VIEWS} --negative 1 --dim 20 --stages 3 -q -o plain"));
     place.fails("update plain --view calls=new.tsv -o out", 2, &["has no model"]);
 }

@@ -69,7 +69,7 @@ pub(super) fn write(
     writer.write_all(MAGIC)?;
     writer.write_all(&(header.len() as u64).to_le_bytes())?;
     writer.write_all(&header)?;
-    pieces.iter().try_for_each(|piece| write_numbers(piece, &mut writer))?;
+    pieces.iter().try_for_each(|piece| write_numbers(piece, piece.seconds, &mut writer))?;
     let Summed { inner, sum } = writer;
     let sum = sum.finalize();
     inner.write_all(&sum.to_le_bytes())

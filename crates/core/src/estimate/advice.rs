@@ -96,7 +96,7 @@ impl Estimate {
     }
 
     fn process(&self, threads: usize) -> Process {
-        Process { threads, read: self.memory.read }
+        Process { threads, read: self.memory.read, keeps_factors: self.keeps_factors }
     }
 
     /// The peak memory with other settings and entries; `None` if they have no plan.
@@ -146,7 +146,7 @@ impl Estimate {
         let mut ways = Vec::new();
         let sampled = proximity::Settings { proximity: Source::Sampled, ..config.proximity };
         let sampled = Mnmf { proximity: sampled, ..config.clone() };
-        let estimate = sampled.estimate(network, pool, observer)?;
+        let estimate = sampled.estimate_keeping(self.keeps_factors, network, pool, observer)?;
         if estimate.memory.peak() <= limit || estimate.walks_within(&sampled, network, limit).is_some() {
             ways.push(option_value("proximity", Source::Sampled.name()).to_string());
         }

@@ -57,6 +57,8 @@ pub(super) struct Process {
     pub(super) threads: usize,
     /// Its peak until the network was read.
     pub(super) read: Option<u64>,
+    /// Whether the factors of all stages are kept until the end.
+    pub(super) keeps_factors: bool,
 }
 
 impl Memory {
@@ -72,7 +74,7 @@ impl Memory {
         network: &Network,
         union: Option<&View>,
         matrices: &[Matrix],
-        Process { threads, read }: Process,
+        Process { threads, read, keeps_factors }: Process,
     ) -> Self {
         let all_views: Vec<&View> = network.views().iter().chain(union).collect();
         let (nodes, workers) = (network.nodes().len() as f64, threads as f64);
@@ -122,7 +124,8 @@ impl Memory {
                 + tile_bytes(network.nodes().len(), summed as usize, symmetric) as f64
         };
         let factors = plan.stages.iter().map(of_stage).fold(0.0, f64::max);
-        let embedding = 4.0 * nodes * plan.dim as f64 + ids;
+        let all_factors = if keeps_factors { kept_factor_bytes(config, plan, nodes, views) } else { 0.0 };
+        let embedding = 4.0 * nodes * plan.dim as f64 + ids + all_factors;
         proximity = PROCESS + GAPS * (proximity - PROCESS);
         // Choosing stages needs copies without and with the hidden pairs: together one more of each matrix, and while one is
         // divided, another one of it.
@@ -203,6 +206,18 @@ fn factor_bytes(
     (factors + updating + gram_bytes(nodes, width, targets as f64))
         .max(scaling)
         .max(singular_bytes(config, nodes, width))
+}
+
+/// U and every V of all stages, which a model is made of.
+fn kept_factor_bytes(config: &Mnmf, plan: &Plan, nodes: f64, views: usize) -> f64 {
+    let rows = |width: usize| 4.0 * nodes * Dense::<f32>::zeros(0, width).stride() as f64;
+    let of_stage = |stage: &Stage| match stage.kind {
+        Kind::Consensus if is_pooled(config, views) => 2.0 * rows(stage.columns.len()),
+        Kind::Consensus => (1 + views) as f64 * rows(stage.columns.len()),
+        // The columns are divided among the views, which have factors of their own.
+        Kind::Unique | Kind::Joint => 2.0 * views as f64 * rows(stage.columns.len().div_ceil(views)),
+    };
+    plan.stages.iter().map(of_stage).sum()
 }
 
 /// Singular vectors to start from: blocks of at least 64 columns, and one more, for rows and columns, and the result.

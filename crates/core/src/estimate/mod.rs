@@ -47,6 +47,8 @@ pub struct Estimate {
     /// The peak memory of each phase.
     pub memory: Memory,
     threads: usize,
+    /// Whether the factors are kept until the end.
+    keeps_factors: bool,
     union: Option<View>,
 }
 
@@ -95,8 +97,19 @@ impl Estimate {
 impl Mnmf {
     /// Estimates what [`Mnmf::fit`] needs for a network, in a small fraction of its time. The fit itself never refuses.
     pub fn estimate(&self, network: &Network, pool: &Pool, observer: &mut Observer<'_>) -> Result<Estimate> {
+        self.estimate_keeping(false, network, pool, observer)
+    }
+
+    /// The same of a fit that keeps its factors, or not.
+    pub fn estimate_keeping(
+        &self,
+        keeps_factors: bool,
+        network: &Network,
+        pool: &Pool,
+        observer: &mut Observer<'_>,
+    ) -> Result<Estimate> {
         let plan = self.plan(network.views().len())?;
-        let union = self.union_of_views(network, pool);
+        let union = self.union_of_views(network.views(), pool);
         let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
         // The seed decides which walks are made, and hardly how many entries they leave.
         let proximity = Proximity::decide(self.proximity, &all_views, 0, pool)?;
@@ -112,9 +125,9 @@ impl Mnmf {
             });
         }
         let matrices: Vec<Matrix> = views.iter().map(|view| view.matrix(view.entries)).collect();
-        let process = Process { threads: pool.threads(), read: peak_resident_bytes() };
+        let process = Process { threads: pool.threads(), read: peak_resident_bytes(), keeps_factors };
         let memory = Memory::of(self, proximity.how, &plan, network, union.as_ref(), &matrices, process);
-        Ok(Estimate { proximity, views, memory, threads: process.threads, union })
+        Ok(Estimate { proximity, views, memory, threads: process.threads, keeps_factors, union })
     }
 }
 
@@ -325,8 +338,16 @@ mod tests {
         // The estimate is that of f64, and differs from one of f32 by sixteen rows of `now` and `next`, and by the steps.
         let of = |number_bytes| {
             let matrix = Matrix { entries: found.views[0].entries, number_bytes };
-            Memory::of(&config, How::Exact, &plan, &double, None, &[matrix], Process { threads, read: None })
-                .proximity
+            Memory::of(
+                &config,
+                How::Exact,
+                &plan,
+                &double,
+                None,
+                &[matrix],
+                Process { threads, read: None, keeps_factors: false },
+            )
+            .proximity
         };
         assert_eq!(found.memory.proximity, of(8));
         let nodes = double.nodes().len();

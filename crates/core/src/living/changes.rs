@@ -10,6 +10,9 @@ use manyview_data::network::{Duplicates, EdgeCounts, Interner, Network, View};
 /// Ids that a message names.
 const SHOWN: usize = 3;
 
+/// What to do about nodes that the model does not have.
+const ADVICE: &str = "update is for edges between nodes of the model, fold-in gives vectors to new ones";
+
 /// A network after a change.
 pub(super) struct Changed {
     pub(super) network: Network,
@@ -29,16 +32,11 @@ pub(super) fn apply(
     go: Option<&Network>,
     duplicates: Duplicates,
 ) -> Result<Changed> {
-    let known = model.network.nodes();
-    let mut ids = Interner::default();
-    for id in known.iter() {
-        ids.intern(id.as_bytes()).map_err(|error| Error::network(format!("node {id:?}: {error}")))?;
-    }
     let mut views: Vec<View> = model.network.views().to_vec();
     let mut edges = [0; 2];
     for (at, given) in [go, come].into_iter().enumerate() {
         let Some(given) = given else { continue };
-        let numbers = numbers(given, &ids)?;
+        let numbers = numbers(model, given, ADVICE)?;
         for change in given.views() {
             let view = model.network.view_index(&change.name)?;
             super::additions::check_direction(&change.name, views[view].directed, change.directed)?;
@@ -57,11 +55,15 @@ pub(super) fn apply(
             empty.name
         )));
     }
-    Ok(Changed { network: Network::new(known.clone(), views), edges })
+    Ok(Changed { network: Network::new(model.network.nodes().clone(), views), edges })
 }
 
-/// The rows of the nodes of a change in the model.
-fn numbers(given: &Network, ids: &Interner) -> Result<Vec<usize>> {
+/// The rows of the nodes of a change in the model; an error that ends with `advice` if it does not have all of them.
+pub(super) fn numbers(model: &KeptModel, given: &Network, advice: &str) -> Result<Vec<usize>> {
+    let mut ids = Interner::default();
+    for id in model.network.nodes().iter() {
+        ids.intern(id.as_bytes()).map_err(|error| Error::network(format!("node {id:?}: {error}")))?;
+    }
     let found: Vec<Option<u32>> = given.nodes().iter().map(|id| ids.find(id.as_bytes())).collect();
     let unknown = given.nodes().iter().zip(&found).filter(|(_, found)| found.is_none());
     let unknown: Vec<String> = unknown.map(|(id, _)| format!("{id:?}")).collect();
@@ -71,9 +73,7 @@ fn numbers(given: &Network, ids: &Interner) -> Result<Vec<usize>> {
     let more =
         if unknown.len() > SHOWN { format!(", and {} more", unknown.len() - SHOWN) } else { String::new() };
     let shown = unknown[..unknown.len().min(SHOWN)].join(", ");
-    Err(Error::config(format!(
-        "the model does not have these nodes: {shown}{more}; update is for edges between nodes of the model, fold-in gives vectors to new ones"
-    )))
+    Err(Error::config(format!("the model does not have these nodes: {shown}{more}; {advice}")))
 }
 
 /// The changed entries by row.
@@ -104,7 +104,12 @@ fn rebuilt(old: &Csr<f64>, mut row: impl FnMut(usize, &mut Vec<(u32, f64)>)) -> 
     Csr::new(old.cols(), indptr, indices, values)
 }
 
-fn with_edges(old: &Csr<f64>, change: &View, numbers: &[usize], duplicates: Duplicates) -> Csr<f64> {
+pub(super) fn with_edges(
+    old: &Csr<f64>,
+    change: &View,
+    numbers: &[usize],
+    duplicates: Duplicates,
+) -> Csr<f64> {
     let change = by_row(change, numbers);
     rebuilt(old, |at, entries| {
         let Some(new) = change.get(&at) else { return };

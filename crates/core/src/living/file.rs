@@ -3,7 +3,8 @@
 //! ```text
 //! "manyview model 1\n"                      file type and format version
 //! header length (u64), header (JSON)        settings, views, sizes and weights of the pieces, hash of the network
-//! numbers of each piece                     as in checkpoints: seconds, scales, weights, column scales (f64); U, then every V (f32)
+//! numbers of each piece                     as in checkpoints: seconds, scales, weights, column scales (f64); U, then every V (f32), then
+//!                                           the V of each view that was added later and that U explains (f32)
 //! each view                                 entries of each row (u32), columns (u32), weights (f64; one if all are the same); of an
 //!                                           undirected view what is above the diagonal
 //! CRC-32 of everything before it (u32)
@@ -21,7 +22,10 @@ use serde_json::{Map, Value};
 use super::KeptModel;
 use crate::method::Fit;
 use crate::mnmf::{Consensus, Mnmf, Stage};
-use crate::piece::{FittedFactors, FittedPiece, Piece, PieceHeader, Summed, write_numbers};
+use crate::piece::{
+    Explained, FittedFactors, FittedPiece, PieceHeader, Summed, read_rows, write_numbers, write_rows,
+};
+use crate::preset::largest_dim;
 use crate::result::{ModelRecord, RUN, ResultFolder};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Csr;
@@ -51,6 +55,8 @@ struct Header {
     matrix_scales: Vec<f64>,
     pieces: Vec<OfPiece>,
     views: Vec<OfView>,
+    /// How many of the views were fitted together; the others were added later.
+    fitted_views: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -58,6 +64,43 @@ struct OfPiece {
     stage: usize,
     shares: Vec<f64>,
     sizes: PieceHeader,
+    /// The views that were added later and that U explains.
+    explained: Vec<usize>,
+}
+
+impl OfPiece {
+    fn of(FittedPiece { stage, piece, shares, explained }: &FittedPiece) -> Self {
+        OfPiece {
+            stage: *stage,
+            shares: shares.clone(),
+            sizes: PieceHeader::of(piece),
+            explained: explained.iter().map(|later| later.view).collect(),
+        }
+    }
+
+    /// The number of bytes of its numbers; `None` if no piece has such sizes.
+    fn bytes(&self) -> Option<u64> {
+        let factor =
+            (self.sizes.v_rows as u64).checked_mul(self.sizes.columns.len() as u64)?.checked_mul(4)?;
+        self.sizes.bytes()?.checked_add(factor.checked_mul(self.explained.len() as u64)?)
+    }
+
+    fn read(&self, reader: &mut impl Read, nodes: usize) -> io::Result<FittedPiece> {
+        let all = 0..nodes;
+        let piece = self.sizes.read(reader, &all)?;
+        let explained = self.explained.iter().map(|&view| {
+            let v_t = read_rows(reader, self.sizes.v_rows, self.sizes.columns.len(), &all)?;
+            Ok(Explained { view, v_t })
+        });
+        let explained = explained.collect::<io::Result<_>>()?;
+        Ok(FittedPiece { stage: self.stage, piece, shares: self.shares.clone(), explained })
+    }
+}
+
+fn write_piece(fitted: &FittedPiece, writer: &mut impl Write) -> io::Result<()> {
+    // Times differ between runs that are otherwise the same; the bytes of their models do not.
+    write_numbers(&fitted.piece, 0.0, writer)?;
+    fitted.explained.iter().try_for_each(|later| write_rows(&later.v_t, writer))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -115,6 +158,7 @@ pub fn write_model(fit: &Fit, network: &Network, writer: &mut impl Write) -> io:
         vector_scale: fit.vector_scale,
         dim: fit.embedding.dim(),
         sampled: is_sampled(fit),
+        fitted_views: network.views().len(),
     };
     parts.write_to(writer)
 }
@@ -132,33 +176,35 @@ struct Parts<'a> {
     vector_scale: f64,
     dim: usize,
     sampled: bool,
+    fitted_views: usize,
 }
 
 impl Parts<'_> {
     fn write_to(&self, writer: &mut impl Write) -> io::Result<ModelRecord> {
-        let of_piece = |FittedPiece { stage, piece, shares }: &FittedPiece| OfPiece {
-            stage: *stage,
-            shares: shares.clone(),
-            sizes: PieceHeader::of(piece),
-        };
         let header = Header {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            config: self.config.clone(),
+            config: self
+                .config
+                .iter()
+                .filter(|(name, _)| *name != "threads")
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
             fingerprint: format!("{:016x}", self.network.fingerprint()),
             nodes: self.network.nodes().len(),
             dim: self.dim,
             sampled: self.sampled,
             vector_scale: self.vector_scale,
             matrix_scales: self.factors.matrix_scales.clone(),
-            pieces: self.factors.pieces.iter().map(of_piece).collect(),
+            pieces: self.factors.pieces.iter().map(OfPiece::of).collect(),
             views: self.network.views().iter().map(OfView::of).collect(),
+            fitted_views: self.fitted_views,
         };
         let header_text = serde_json::to_vec(&header)?;
         let mut writer = Counted { inner: Summed { inner: writer, sum: crc32fast::Hasher::new() }, bytes: 0 };
         writer.write_all(MAGIC)?;
         writer.write_all(&(header_text.len() as u64).to_le_bytes())?;
         writer.write_all(&header_text)?;
-        self.factors.pieces.iter().try_for_each(|fitted| write_numbers(&fitted.piece, &mut writer))?;
+        self.factors.pieces.iter().try_for_each(|fitted| write_piece(fitted, &mut writer))?;
         let both = self.network.views().iter().zip(&header.views);
         both.into_iter().try_for_each(|(view, of)| write_view(view, of.same, &mut writer))?;
         let Counted { inner: Summed { inner, sum }, bytes } = writer;
@@ -174,9 +220,9 @@ impl KeptModel {
     /// # Errors
     /// Those of the writer.
     pub fn write_to(&self, writer: &mut impl Write) -> io::Result<ModelRecord> {
-        let KeptModel { network, config, factors, vector_scale, dim, sampled, .. } = self;
-        let (vector_scale, dim, sampled) = (*vector_scale, *dim, *sampled);
-        Parts { network, config, factors, vector_scale, dim, sampled }.write_to(writer)
+        let KeptModel { network, config, factors, vector_scale, dim, sampled, fitted_views, .. } = self;
+        let (vector_scale, dim, sampled, fitted_views) = (*vector_scale, *dim, *sampled, *fitted_views);
+        Parts { network, config, factors, vector_scale, dim, sampled, fitted_views }.write_to(writer)
     }
 
     /// Opens the model in a result folder.
@@ -259,15 +305,14 @@ fn read(
     let mut stored = BufReader::with_capacity(1 << 18, file.reader);
     let mut reader = Summed { inner: (&mut stored).take(content), sum: crc32fast::Hasher::new() };
     let (header, begin) = read_header(&mut reader)?;
-    let pieces = header.pieces.iter().map(|piece| piece.sizes.bytes());
+    let pieces = header.pieces.iter().map(OfPiece::bytes);
     let views = header.views.iter().map(|view| view.bytes(header.nodes));
     let numbers = pieces.chain(views).try_fold(begin, |sum, bytes| sum.checked_add(bytes?));
     if numbers != Some(content) {
         return Err(damage("its length is not that of its parts"));
     }
-    let all = 0..header.nodes;
-    let pieces = header.pieces.iter().map(|piece| piece.sizes.read(&mut reader, &all));
-    let pieces = pieces.collect::<io::Result<Vec<Piece>>>()?;
+    let pieces = header.pieces.iter().map(|piece| piece.read(&mut reader, header.nodes));
+    let pieces = pieces.collect::<io::Result<Vec<FittedPiece>>>()?;
     let views = header.views.iter().map(|view| RawView::read(view, header.nodes, &mut reader));
     let views = views.collect::<io::Result<Vec<RawView>>>()?;
     let sum = reader.sum.finalize();
@@ -285,20 +330,22 @@ fn read(
         sampled,
         vector_scale,
         matrix_scales,
-        pieces: of,
         views: names,
+        fitted_views,
         ..
     } = header;
     let views = names.into_iter().zip(views).map(|(of, raw)| raw.view(of, nodes));
     let views = views.collect::<Option<Vec<View>>>().ok_or_else(|| damage("its views have wrong columns"))?;
-    let fitted = of.into_iter().zip(pieces);
-    let pieces =
-        fitted.map(|(of, piece)| FittedPiece { stage: of.stage, piece, shares: of.shares }).collect();
     let sum = format!("{sum:08x}");
     let Some(ids) = ids(nodes).map_err(Problem::Other)? else { return Ok((None, sum, fingerprint)) };
     let factors = Arc::new(FittedFactors { matrix_scales, pieces });
-    let model = KeptModel::new(Network::new(ids, views), config, factors, vector_scale, dim, sampled);
-    Ok((Some(model.map_err(Problem::Other)?), sum, fingerprint))
+    let network = Network::new(ids, views);
+    let model = KeptModel::new(network, config, factors, vector_scale, dim, sampled, fitted_views);
+    let model = model.map_err(|error| damage(&format!("{:?}", error.to_string())))?;
+    if !model.has_its_matrices() {
+        return Err(damage("its matrices are not those of its views"));
+    }
+    Ok((Some(model), sum, fingerprint))
 }
 
 fn read_header(reader: &mut impl Read) -> std::result::Result<(Header, u64), Problem> {
@@ -330,22 +377,41 @@ fn read_header(reader: &mut impl Read) -> std::result::Result<(Header, u64), Pro
 }
 
 /// Checks that the parts of a model fit together, so that nothing later reads beyond an end.
-fn check(header: &Header, pieces: &[Piece]) -> std::result::Result<(), String> {
-    let matrices = header.matrix_scales.len();
-    if matrices < header.views.len() || matrices > header.views.len() + 1 {
-        return Err(format!("{matrices} matrices for {} views", header.views.len()));
+fn check(header: &Header, pieces: &[FittedPiece]) -> std::result::Result<(), String> {
+    let (matrices, views) = (header.matrix_scales.len(), header.views.len());
+    if !(1..=views).contains(&header.fitted_views) {
+        return Err(format!("{} of {views} views were fitted", header.fitted_views));
     }
-    for (of, piece) in header.pieces.iter().zip(pieces) {
+    if header.dim > largest_dim() as usize {
+        return Err(format!("{} columns", header.dim));
+    }
+    let scales = [header.vector_scale].into_iter().chain(header.matrix_scales.iter().copied());
+    if !all_finite(scales) {
+        return Err("a scale is not finite".into());
+    }
+    for (of, FittedPiece { piece, explained, .. }) in header.pieces.iter().zip(pieces) {
+        let added = header.fitted_views..views;
         let fits = piece.columns.end <= header.dim
             && piece.columns.len() == piece.u.width()
             && of.shares.len() == piece.views.len()
             && piece.views.iter().all(|&view| view < matrices)
+            && explained.iter().all(|later| added.contains(&later.view))
             && [of.sizes.u_rows, of.sizes.v_rows] == [header.nodes; 2];
         if !fits {
             return Err(format!("the sizes of stage {} do not fit", of.stage));
         }
+        let scales = piece.scales.iter().chain(&piece.weights).chain(&piece.column_scales).chain(&of.shares);
+        let factors = piece.v_t.iter().chain(explained.iter().map(|later| &later.v_t)).chain([&piece.u]);
+        let numbers = factors.flat_map(|factor| factor.padded()).map(|&x| f64::from(x));
+        if !all_finite(scales.copied().chain(numbers)) {
+            return Err(format!("a number of stage {} is not finite", of.stage));
+        }
     }
     Ok(())
+}
+
+fn all_finite(mut numbers: impl Iterator<Item = f64>) -> bool {
+    numbers.all(f64::is_finite)
 }
 
 /// Counts the bytes that pass through.

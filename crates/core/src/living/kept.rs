@@ -26,6 +26,8 @@ pub struct KeptModel {
     pub(super) vector_scale: f64,
     pub(super) dim: usize,
     pub(super) sampled: bool,
+    /// The number of views that were fitted together; views after them were added later, and are not part of the union.
+    pub(super) fitted_views: usize,
     union: OnceLock<Option<View>>,
     attachments: OnceLock<Attachments>,
     stages: OnceLock<Stages>,
@@ -44,8 +46,8 @@ impl KeptModel {
             )));
         };
         let config = fit.config.as_object().cloned().unwrap_or_default();
-        let sampled = super::file::is_sampled(fit);
-        Self::new(network, config, factors.clone(), fit.vector_scale, fit.embedding.dim(), sampled)
+        let (sampled, views) = (super::file::is_sampled(fit), network.views().len());
+        Self::new(network, config, factors.clone(), fit.vector_scale, fit.embedding.dim(), sampled, views)
     }
 
     pub(super) fn new(
@@ -55,6 +57,7 @@ impl KeptModel {
         vector_scale: f64,
         dim: usize,
         sampled: bool,
+        fitted_views: usize,
     ) -> Result<Self> {
         let mut settings = Mnmf::default();
         for (name, value) in config.iter().filter(|(name, _)| !["seed", "threads"].contains(&name.as_str())) {
@@ -62,6 +65,7 @@ impl KeptModel {
                 return Err(Error::config(format!("the model has an unknown setting {name:?}")));
             }
         }
+        settings.check()?;
         Ok(KeptModel {
             network,
             settings,
@@ -70,6 +74,7 @@ impl KeptModel {
             vector_scale,
             dim,
             sampled,
+            fitted_views,
             union: OnceLock::new(),
             attachments: OnceLock::new(),
             stages: OnceLock::new(),
@@ -79,6 +84,11 @@ impl KeptModel {
     /// The network of the fit.
     pub fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// The hash of the network, as `run.json` has it.
+    pub fn fingerprint(&self) -> String {
+        format!("{:016x}", self.network.fingerprint())
     }
 
     /// The number of columns of the vectors.
@@ -103,6 +113,7 @@ impl KeptModel {
         config: &Value,
     ) -> Result<Self> {
         let place = |column: usize| columns.iter().position(|&other| other == column);
+        let views = self.views_until(stages);
         let mut kept = Vec::new();
         for piece in self.factors.pieces.iter().filter(|piece| piece.stage <= stages) {
             let width = piece.piece.columns.len();
@@ -114,23 +125,47 @@ impl KeptModel {
             };
             let mut piece = piece.clone();
             piece.piece.columns = start..start + width;
+            piece.explained.retain(|later| later.view < views);
+            let union = self.network.views().len();
+            piece.piece.views.iter_mut().filter(|view| **view == union).for_each(|view| *view = views);
             kept.push(piece);
         }
-        let factors = FittedFactors { matrix_scales: self.factors.matrix_scales.clone(), pieces: kept };
+        let mut matrix_scales = self.factors.matrix_scales.clone();
+        matrix_scales.drain(views..self.network.views().len());
         let config = config.as_object().cloned().unwrap_or_default();
         Self::new(
-            self.network.clone(),
+            Network::new(self.network.nodes().clone(), self.network.views()[..views].to_vec()),
             config,
-            Arc::new(factors),
+            Arc::new(FittedFactors { matrix_scales, pieces: kept }),
             self.vector_scale * factor,
             columns.len(),
             self.sampled,
+            self.fitted_views,
         )
     }
 
-    /// The union of the views, if it took part.
+    /// The number of views after some stages: those of the fit, and those added later whose stage is among them.
+    fn views_until(&self, stages: usize) -> usize {
+        let pieces = || self.factors.pieces.iter().filter(|piece| piece.stage <= stages);
+        let has_columns = |view: &usize| pieces().any(|piece| piece.piece.views == [*view]);
+        let added = self.fitted_views..self.network.views().len();
+        self.fitted_views + added.take_while(has_columns).count()
+    }
+
+    /// Whether there is a matrix for each view, and for the union of those that were fitted if it takes part.
+    pub(super) fn has_its_matrices(&self) -> bool {
+        let added = self.network.views().len() - self.fitted_views;
+        self.factors.matrix_scales.len() == self.settings.targets(self.fitted_views) + added
+    }
+
+    /// The union of the views that were fitted together, if it took part.
     pub(super) fn union(&self, pool: &Pool) -> Option<&View> {
-        self.union.get_or_init(|| self.settings.union_of_views(&self.network, pool)).as_ref()
+        self.union.get_or_init(|| self.union_in(&self.network, pool)).as_ref()
+    }
+
+    /// The same union in a network with these views and other edges or nodes.
+    pub(super) fn union_in(&self, network: &Network, pool: &Pool) -> Option<View> {
+        self.settings.union_of_views(&network.views()[..self.fitted_views], pool)
     }
 
     /// What the rows of new nodes are computed with.

@@ -18,6 +18,8 @@ use manyview_data::network::{EdgeCounts, Network, Nodes, View};
 /// The views of a model, and their union, prepared for nodes to be attached; none if f32 cannot represent the numbers of one of them.
 pub(super) struct Attachments {
     all: Option<Vec<Attachable>>,
+    /// The number of views in the union.
+    fitted_views: usize,
 }
 
 impl Attachments {
@@ -31,7 +33,7 @@ impl Attachments {
                 all
             });
         }
-        Ok(Attachments { all })
+        Ok(Attachments { all, fitted_views: model.fitted_views })
     }
 
     /// The patches of a component, one for each matrix; `None` if the network has to be built.
@@ -40,9 +42,11 @@ impl Attachments {
         let new = component.members.len();
         let mut patches = Vec::new();
         let mut in_union = Vec::new();
-        for (attachable, arcs) in all.iter().zip(&component.arcs) {
+        for (at, (attachable, arcs)) in all.iter().zip(&component.arcs).enumerate() {
             let patch = attachable.patch(new, arcs)?;
-            in_union.extend(attachable.in_union(&patch, arcs));
+            if at < self.fitted_views {
+                in_union.extend(attachable.in_union(&patch, arcs));
+            }
             patches.push(patch);
         }
         if let Some(union) = all.get(component.arcs.len()) {
@@ -83,7 +87,7 @@ pub(super) fn for_rows_in<R: Send>(
     task: impl Fn(usize, Vec<Row>) -> R + Sync,
 ) -> Result<Vec<R>> {
     let known = model.network.nodes().len();
-    let union = model.settings.union_of_views(network, pool);
+    let union = model.union_in(network, pool);
     let views: Vec<&View> = network.views().iter().chain(&union).collect();
     let groups = for_chosen_rows(&views, model.settings.proximity, rows, pool, watch, |group, found| {
         let one = |(at, &node): (usize, &usize)| task(node, rows_of(&found, at, known));

@@ -9,10 +9,13 @@
 //!
 //! `v_k` is the column of the node in V_k. A node of the fit has one; that of a new node is the minimum of `|r_k - v Uᵀ|^2`, since its column
 //! of the matrix is its row. Entries in the columns of new nodes do not exist: V has no such columns.
+//!
+//! Of a view that was added after the fit, U explains `U V` with a V of its own, which is subtracted in the same way. It is not in the sum that
+//! u minimizes, so u is what it would be without that view.
 
 use super::KeptModel;
 use super::nnls;
-use crate::piece::{FittedPiece, Piece};
+use crate::piece::{Explained, FittedPiece, Piece};
 use manyview_base::linalg::Dense;
 use manyview_base::linalg::gram::gram;
 use manyview_base::linalg::kernels::vectorized;
@@ -51,13 +54,14 @@ impl Stages {
         let views = model.network.views();
         let mut symmetric: Vec<bool> = views.iter().map(|view| model.settings.is_symmetric(view)).collect();
         symmetric.extend(model.union(pool).map(|union| model.settings.is_symmetric(union)));
-        let grams = |FittedPiece { piece, shares, .. }: &FittedPiece| {
+        let grams = |FittedPiece { piece, shares, explained, .. }: &FittedPiece| {
             let mut of_v = vec![0.0; piece.u.width().pow(2)];
             for (at, v_t) in piece.v_t.iter().enumerate() {
                 let gram = gram(v_t);
                 of_v.iter_mut().zip(gram).for_each(|(sum, x)| *sum += shares[at] * x);
             }
-            let mirrored = piece.views.iter().any(|&view| symmetric[view]);
+            let mut views = piece.views.iter().copied().chain(explained.iter().map(|later| later.view));
+            let mirrored = views.any(|view| symmetric[view]);
             Grams { of_v, of_u: mirrored.then(|| gram(&piece.u)) }
         };
         let pieces = pool.run(|| model.factors.pieces.iter().map(grams).collect());
@@ -92,6 +96,14 @@ impl Stages {
                 let mirrored = columns.as_ref().filter(|_| self.symmetric[view]);
                 let mirrored = mirrored.map(|columns| (&columns[at.min(columns.len() - 1)][..], &piece.u));
                 subtract(&mut rows[view], &u, v_t, mirrored, scale as f32);
+            }
+            for Explained { view, v_t } in &fitted.explained {
+                let column = self.symmetric[*view].then(|| match known {
+                    Some(node) => v_t.row(node).to_vec(),
+                    None => column(grams, &rows[*view], &piece.u),
+                });
+                let mirrored = column.as_ref().map(|column| (&column[..], &piece.u));
+                subtract(&mut rows[*view], &u, v_t, mirrored, 1.0);
             }
             left_factors.push(u);
         }
@@ -139,6 +151,13 @@ impl Stages {
         let unit = if mirrored.len() == all.len() || share <= 0.0 { 1.0 } else { share };
         Some(vec![of_views(mirrored, unit)])
     }
+}
+
+/// The column of a new node in a V: the minimum of `|r - v Uᵀ|^2`.
+fn column(grams: &Grams, row: &Row, u: &Dense<f32>) -> Vec<f32> {
+    let gram = grams.of_u.as_ref().expect("symmetric views have it");
+    let b: Vec<f64> = times(row, u).into_iter().map(f64::from).collect();
+    nnls::solve(gram, &b).into_iter().map(|x| x as f32).collect()
 }
 
 /// The V of a view of a piece: the views of a pooled stage share one.

@@ -90,7 +90,7 @@ impl KeptModel {
     /// The nodes whose walks in some matrix may change by more than `tolerance`.
     fn rows_that_change(&self, network: &Network, tolerance: f64, pool: &Pool) -> Vec<usize> {
         let window = self.settings.proximity.window;
-        let union = self.settings.union_of_views(network, pool);
+        let union = self.union_in(network, pool);
         let old = self.network.views().iter().chain(self.union(pool));
         let new = network.views().iter().chain(&union);
         let mut most = vec![0.0f64; network.nodes().len()];
@@ -116,6 +116,7 @@ impl KeptModel {
             self.vector_scale,
             self.dim,
             self.sampled,
+            self.fitted_views,
         )
     }
 }

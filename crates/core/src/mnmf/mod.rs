@@ -15,7 +15,7 @@ use crate::nmf::{Solver, StopRule};
 use crate::preset::{Preset, largest_dim};
 use crate::proximity::{self, Keep};
 use manyview_base::parallel::Pool;
-use manyview_data::network::{Network, View};
+use manyview_data::network::View;
 
 settings! {
     /// Settings of MNMF: `Mnmf { dim: 128, ..Mnmf::default() }`.
@@ -224,8 +224,8 @@ impl Mnmf {
     }
 
     /// The union of all views, if it is factorized as well.
-    pub(crate) fn union_of_views(&self, network: &Network, pool: &Pool) -> Option<View> {
-        if self.joint == Joint::On { proximity::union_of_views(network, pool) } else { None }
+    pub(crate) fn union_of_views(&self, views: &[View], pool: &Pool) -> Option<View> {
+        if self.joint == Joint::On { proximity::union_of_views(views, pool) } else { None }
     }
 
     /// Whether the residual of a view stays symmetric.

@@ -24,16 +24,19 @@ pub(crate) struct PieceHeader {
     vs: usize,
 }
 
-/// Writes the numbers of a piece; U has all rows.
-pub(crate) fn write_numbers(piece: &Piece, writer: &mut impl Write) -> io::Result<()> {
-    for number in [&[piece.seconds], &piece.scales[..], &piece.weights, &piece.column_scales].concat() {
+/// Writes the numbers of a piece that took so many seconds; U has all rows.
+pub(crate) fn write_numbers(piece: &Piece, seconds: f64, writer: &mut impl Write) -> io::Result<()> {
+    for number in [&[seconds], &piece.scales[..], &piece.weights, &piece.column_scales].concat() {
         writer.write_all(&number.to_le_bytes())?;
     }
-    for factor in std::iter::once(&piece.u).chain(&piece.v_t) {
-        for row in 0..factor.rows() {
-            let bytes: Vec<u8> = factor.row(row).iter().flat_map(|x| x.to_le_bytes()).collect();
-            writer.write_all(&bytes)?;
-        }
+    std::iter::once(&piece.u).chain(&piece.v_t).try_for_each(|factor| write_rows(factor, writer))
+}
+
+/// Writes the rows of a factor.
+pub(crate) fn write_rows(factor: &Dense<f32>, writer: &mut impl Write) -> io::Result<()> {
+    for row in 0..factor.rows() {
+        let bytes: Vec<u8> = factor.row(row).iter().flat_map(|x| x.to_le_bytes()).collect();
+        writer.write_all(&bytes)?;
     }
     Ok(())
 }
@@ -100,7 +103,7 @@ pub(crate) fn read_f64(reader: &mut impl Read, count: usize) -> io::Result<Vec<f
 }
 
 /// Reads a factor and returns some of its rows.
-fn read_rows(
+pub(crate) fn read_rows(
     reader: &mut impl Read,
     rows: usize,
     width: usize,

@@ -9,8 +9,8 @@ mod fitted;
 use std::ops::Range;
 use std::time::Instant;
 
-pub(crate) use file::{PieceHeader, Summed, read_f64, write_numbers};
-pub use fitted::{FittedFactors, FittedPiece};
+pub(crate) use file::{PieceHeader, Summed, read_f64, read_rows, write_numbers, write_rows};
+pub use fitted::{Explained, FittedFactors, FittedPiece};
 
 use crate::comm::{self, Comm};
 use crate::mnmf::{Consensus, Scale};

@@ -12,20 +12,19 @@ use rayon::prelude::*;
 use super::degrees::Degrees;
 use manyview_base::linalg::{BLOCK_ROWS, Csr};
 use manyview_base::parallel::Pool;
-use manyview_data::network::{EdgeCounts, Network, View};
+use manyview_data::network::{EdgeCounts, View};
 
 /// The name of the union in records, unless a view has this name.
 const NAME: &str = "joint";
 const OTHER_NAME: &str = "joint (all views)";
 
-/// The union of the views of a network; `None` if there is only one. It is directed if any view is.
-pub fn union_of_views(network: &Network, pool: &Pool) -> Option<View> {
-    let views = network.views();
+/// The union of views; `None` if there is only one. It is directed if any view is.
+pub fn union_of_views(views: &[View], pool: &Pool) -> Option<View> {
     if views.len() < 2 {
         return None;
     }
     let shares: Vec<Shares> = pool.run(|| views.par_iter().map(Shares::of).collect());
-    let nodes = network.nodes().len();
+    let nodes = views[0].adjacency.rows();
     let firsts: Vec<usize> = (0..nodes).step_by(BLOCK_ROWS).collect();
     let block = |sums: &mut Vec<f64>, &first: &usize| {
         let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -91,6 +90,7 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use manyview_data::network::Network;
 
     fn weights(view: &View) -> Vec<(usize, u32, f64)> {
         let row = |row: usize| view.adjacency.row(row);
@@ -108,7 +108,7 @@ mod tests {
         let union = |scale: f64| {
             let calls = calls.map(|(from, to, weight)| (from, to, scale * weight));
             let network = Network::from_edges(&[("calls", &calls), ("mails", &mails)]).unwrap();
-            union_of_views(&network, &pool).unwrap()
+            union_of_views(network.views(), &pool).unwrap()
         };
         let found = union(1.0);
         assert_eq!((found.name.as_str(), found.directed, found.edges()), ("joint", false, 3));
@@ -127,9 +127,9 @@ mod tests {
         let edges = [("a", "b", 1.0)];
         let pool = Pool::new(Some(1)).unwrap();
         let one = Network::from_edges(&[("joint", &edges)]).unwrap();
-        assert!(union_of_views(&one, &pool).is_none());
+        assert!(union_of_views(one.views(), &pool).is_none());
         let two = Network::from_edges(&[("joint", &edges), ("x", &edges)]).unwrap();
-        assert_eq!(union_of_views(&two, &pool).unwrap().name, OTHER_NAME);
+        assert_eq!(union_of_views(two.views(), &pool).unwrap().name, OTHER_NAME);
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
         views[1].directed = true;
         views[1].adjacency = views[1].adjacency.upper_triangle(0);
         let mixed = Network::new(both.nodes().clone(), views);
-        let union = union_of_views(&mixed, &Pool::new(Some(2)).unwrap()).unwrap();
+        let union = union_of_views(mixed.views(), &Pool::new(Some(2)).unwrap()).unwrap();
         assert!(union.directed);
         // x: 1 / sqrt(1 2); y: 1 / sqrt(1 1), in one direction.
         let near = 0.5f64.sqrt();

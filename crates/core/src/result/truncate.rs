@@ -77,7 +77,7 @@ pub fn truncate(vectors: &[f32], rows: usize, run: &Value, cut: Cut, command: &s
         StageRecord { columns: [start, start + width], ..record.clone() }
     });
     let moved: Vec<StageRecord> = moved.collect();
-    let dims: Vec<usize> = widths.iter().take(stages).map(|&(_, width)| width).collect();
+    let dims = widths_of_fit(run, &widths[..stages]);
     let run = shortened_run(run, &moved, &dims, factor, widths.len(), command)?;
     Ok(Shortened { vectors: shortened, dim: columns.len(), run, stages, of: widths.len(), columns, factor })
 }
@@ -108,6 +108,16 @@ fn widths(records: &[StageRecord]) -> Vec<(usize, usize)> {
         }
     }
     widths
+}
+
+/// The widths of the stages of the fit, without those of views that were added later.
+fn widths_of_fit(run: &Value, widths: &[(usize, usize)]) -> Vec<usize> {
+    let added = |stage: usize| added_views(run).any(|view| view["stage"] == stage);
+    widths.iter().filter(|&&(stage, _)| !added(stage)).map(|&(_, width)| width).collect()
+}
+
+fn added_views(run: &Value) -> impl Iterator<Item = &Value> {
+    run.get("added_views").and_then(Value::as_array).into_iter().flatten()
 }
 
 fn stages_of(cut: Cut, widths: &[(usize, usize)]) -> Result<usize> {
@@ -154,6 +164,7 @@ fn shortened_run(
             set_plan(settings, dims, consensus);
         }
     }
+    drop_added_views(fields, stages.iter().map(|record| record.stage).max().unwrap_or(0));
     let scale = fields.get("vector_scale").and_then(Value::as_f64).unwrap_or(1.0);
     fields.insert("vector_scale".into(), json!(scale * factor));
     let first = match fields.get("truncated") {
@@ -163,10 +174,56 @@ fn shortened_run(
     };
     fields.insert("truncated".into(), first);
     fields.insert("command".into(), json!(command));
-    fields.insert("stages".into(), serde_json::to_value(stages).expect("records are plain values"));
+    let of_views = without_dropped(fields, stages);
+    fields.insert("stages".into(), serde_json::to_value(of_views).expect("records are plain values"));
     // They name columns and stages of the whole result.
     fields.insert("warnings".into(), json!([]));
     Ok(run)
+}
+
+/// Removes views that were added after the fit, and whose stage is cut off: the model of the first stages does not know them.
+fn drop_added_views(fields: &mut Map<String, Value>, last: usize) {
+    let Some(added) = fields.get_mut("added_views").and_then(Value::as_array_mut) else { return };
+    let gone = |view: &Value| view["stage"].as_u64().is_some_and(|stage| stage > last as u64);
+    let names: Vec<Value> = added.iter().filter(|view| gone(view)).map(|view| view["view"].clone()).collect();
+    added.retain(|view| !gone(view));
+    if added.is_empty() {
+        fields.remove("added_views");
+    }
+    if let Some(Value::Array(directed)) = fields.get_mut("directed") {
+        directed.retain(|name| !names.contains(name));
+        if directed.is_empty() {
+            fields.remove("directed");
+        }
+    }
+    let Some(network) =
+        fields.get_mut("network").and_then(Value::as_object_mut).filter(|_| !names.is_empty())
+    else {
+        return;
+    };
+    let is_gone = |name: &Value| names.contains(name);
+    if let Some(views) = network.get_mut("views").and_then(Value::as_array_mut) {
+        views.retain(|view| !is_gone(&view["name"]));
+    }
+    if let Some(pairs) = network.get_mut("overlap").and_then(Value::as_array_mut) {
+        pairs.retain(|pair| !is_gone(&pair["a"]) && !is_gone(&pair["b"]));
+    }
+    // It is that of all views; whoever has the model writes that of the others.
+    network.remove("fingerprint");
+}
+
+/// Records that name only views of the network.
+fn without_dropped(fields: &Map<String, Value>, stages: &[StageRecord]) -> Vec<StageRecord> {
+    let network = fields.get("network");
+    let names = |value: Option<&Value>| value.and_then(|view| view["name"].as_str()).map(str::to_owned);
+    let views = network.and_then(|network| network["views"].as_array()).into_iter().flatten();
+    let mut known: Vec<String> = views.filter_map(|view| names(Some(view))).collect();
+    known.extend(names(network.and_then(|network| network.get("joint"))));
+    let mut stages = stages.to_vec();
+    for stage in &mut stages {
+        stage.residual.retain(|name, _| known.contains(name));
+    }
+    stages
 }
 
 fn set_plan(settings: &mut Map<String, Value>, dims: &[usize], consensus: usize) {

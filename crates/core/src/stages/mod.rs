@@ -415,7 +415,8 @@ impl Run<'_, '_> {
             Some(Consensus::Pooled) | None => vec![1.0; piece.views.len()],
         };
         let piece = piece.gathered(self.embedding.rows(), self.comm);
-        self.kept.as_mut().expect("pieces are kept").push(FittedPiece { stage: stage.number, piece, shares });
+        let fitted = FittedPiece { stage: stage.number, piece, shares, explained: Vec::new() };
+        self.kept.as_mut().expect("pieces are kept").push(fitted);
     }
 
     /// Writes U to the embedding, in the chosen scale.

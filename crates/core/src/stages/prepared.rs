@@ -50,15 +50,26 @@ impl About {
 impl Prepared {
     /// Computes the matrices that these settings ask for.
     pub(crate) fn new(config: &Mnmf, task: &mut Task<'_, '_>, comm: &dyn Comm) -> Result<Self> {
+        let views = task.network.views();
+        let union = config.union_of_views(views, task.pool);
+        let all_views: Vec<&View> = views.iter().chain(&union).collect();
+        Self::of_views(config, &all_views, views.len(), task, comm)
+    }
+
+    /// Computes the matrices of these views; those from `count` on are unions of others.
+    pub(crate) fn of_views(
+        config: &Mnmf,
+        all_views: &[&View],
+        count: usize,
+        task: &mut Task<'_, '_>,
+        comm: &dyn Comm,
+    ) -> Result<Self> {
         let began = Instant::now();
-        let (network, pool) = (task.network, task.pool);
-        let union = config.union_of_views(network, pool);
-        let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
-        let count = network.views().len();
+        let pool = task.pool;
         let mut views: Vec<ViewRecord> = all_views.iter().map(|view| ViewRecord::of(view)).collect();
-        let proximity = Proximity::decide(config.proximity, &all_views, task.seed, pool)?;
+        let proximity = Proximity::decide(config.proximity, all_views, task.seed, pool)?;
         let (rows, matrices) =
-            all_residuals(config, proximity, &all_views, count, pool, comm, task.observer())?;
+            all_residuals(config, proximity, all_views, count, pool, comm, task.observer())?;
         let (mut residuals, mut matrix_scales) = (Vec::new(), Vec::new());
         for (view, Matrix { residual, sampled, scale }) in views.iter_mut().zip(matrices) {
             matrix_scales.push(scale);

@@ -19,36 +19,36 @@ use manyview_data::network::{Duplicates, NetworkBuilder, Nodes, View};
 const NODES: usize = 150;
 
 /// A view: its name, and its edges with weights.
-type Edges<'n> = (&'n str, Vec<(&'n str, &'n str, f64)>);
+pub(crate) type Edges<'n> = (&'n str, Vec<(&'n str, &'n str, f64)>);
 
-fn network() -> Network {
+pub(crate) fn network() -> Network {
     let made =
         Planted { nodes: NODES, views: 3, communities: 5, degree: vec![8.0], seed: 3, ..Planted::default() };
     planted(&made, &[0, 1, 2])
 }
 
-fn pool() -> Pool {
+pub(crate) fn pool() -> Pool {
     Pool::new(Some(2)).unwrap()
 }
 
-fn fitted(settings: &Mnmf, network: &Network) -> (Fit, KeptModel) {
+pub(crate) fn fitted(settings: &Mnmf, network: &Network) -> (Fit, KeptModel) {
     let options = Options { keep_factors: true, threads: Some(2), ..Options::default() };
     let fit = method::fit(settings, "mnmf", network, &options, &mut |_| ControlFlow::Continue(())).unwrap();
     let model = KeptModel::of_fit(&fit, network.clone()).unwrap();
     (fit, model)
 }
 
-fn small() -> Mnmf {
+pub(crate) fn small() -> Mnmf {
     Mnmf { dim: 48, stages: 4, consensus_stages: Some(2), ..Mnmf::default() }
 }
 
-fn fold(model: &KeptModel, given: &Network) -> Folded {
+pub(crate) fn fold(model: &KeptModel, given: &Network) -> Folded {
     let additions = Additions::new(model, given).unwrap();
     model.fold_in(&additions, &pool(), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// The edges of a network whose ends pass a test, with ids.
-fn edges<'n>(network: &'n Network, wanted: impl Fn(usize, usize) -> bool) -> Vec<Edges<'n>> {
+pub(crate) fn edges<'n>(network: &'n Network, wanted: impl Fn(usize, usize) -> bool) -> Vec<Edges<'n>> {
     let of_view = |view: &'n View| {
         let mut found = Vec::new();
         for row in 0..view.adjacency.rows() {
@@ -66,7 +66,7 @@ fn edges<'n>(network: &'n Network, wanted: impl Fn(usize, usize) -> bool) -> Vec
 }
 
 /// A network of these edges; with `nodes`, of these nodes.
-fn build(nodes: Option<&[&str]>, views: &[Edges<'_>], directed: bool) -> Network {
+pub(crate) fn build(nodes: Option<&[&str]>, views: &[Edges<'_>], directed: bool) -> Network {
     let mut builder =
         nodes.map_or_else(NetworkBuilder::new, |nodes| NetworkBuilder::with_nodes(nodes).unwrap());
     for (name, edges) in views.iter().filter(|(_, edges)| !edges.is_empty()) {
@@ -88,7 +88,7 @@ fn without(network: &Network, out: impl Fn(usize) -> bool) -> (Network, Network)
     (rest, build(None, &edges(network, |a, b| out(a) || out(b)), directed))
 }
 
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
+pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum::<f64>();
     let lengths = (dot(a, a) * dot(b, b)).sqrt();
     if lengths > 0.0 { dot(a, b) / lengths } else { f64::from(u8::from(a == b)) }
@@ -230,7 +230,7 @@ fn edges_that_cannot_be_folded_in_are_refused() {
     };
     let [first, second] = [0, 1].map(|node| network.nodes().id(node));
     let told = refused("mails", vec![(first, "x", 1.0)], false);
-    assert!(told.starts_with("there is no view \"mails\"; the views are"), "{told}");
+    assert!(told.starts_with("unknown view \"mails\"; the views are"), "{told}");
     let told = refused(&name, vec![(first, "x", 1.0)], true);
     assert!(told.contains("is undirected in the model and directed here"), "{told}");
     let told = refused(&name, vec![(first, "x", 1.0), (first, second, 1.0)], false);
@@ -243,7 +243,7 @@ fn edges_that_cannot_be_folded_in_are_refused() {
     assert!(told.contains("nothing to fold in"), "{told}");
 }
 
-fn saved(fit: &Fit, network: &Network, folder: &Path) {
+pub(crate) fn saved(fit: &Fit, network: &Network, folder: &Path) {
     let mut output = ResultFolder::create(folder, &[], true).unwrap();
     output.write_vectors(&fit.embedding, &pool()).unwrap();
     let mut model = None;
@@ -343,7 +343,7 @@ fn damaged_and_foreign_models_are_told_apart() {
     assert!(told.contains("has no model; run manyview embed again with save_model"), "{told}");
 }
 
-fn update(model: &KeptModel, come: Option<&Network>, go: Option<&Network>) -> Result<Updated> {
+pub(crate) fn update(model: &KeptModel, come: Option<&Network>, go: Option<&Network>) -> Result<Updated> {
     model.update(come, go, Duplicates::Sum, TOLERANCE, &pool(), &mut |_| ControlFlow::Continue(()))
 }
 
@@ -413,4 +413,28 @@ fn updates_that_do_not_fit_the_model_are_refused() {
     assert!(told.contains("would have no edges left"), "{told}");
     let foreign = build(None, &[("mails", vec![("0", "1", 1.0)])], false);
     assert!(update(&model, Some(&foreign), None).is_err());
+}
+
+/// What the estimate adds for a model is what its factors take.
+#[test]
+fn kept_factors_are_part_of_the_estimate() {
+    let (network, pool) = (network(), pool());
+    for consensus in Consensus::ALL {
+        for preset in Preset::ALL {
+            let settings = Mnmf { dim: 96, max_iter: 3, consensus, ..Mnmf::preset(preset) };
+            let peak = |keeps_factors: bool| {
+                let found = settings
+                    .estimate_keeping(keeps_factors, &network, &pool, &mut |_| ControlFlow::Continue(()));
+                found.unwrap().memory.factorize
+            };
+            let (fit, _) = fitted(&settings, &network);
+            let pieces = fit.factors.unwrap().pieces.clone();
+            let numbers =
+                pieces.iter().flat_map(|fitted| std::iter::once(&fitted.piece.u).chain(&fitted.piece.v_t));
+            let bytes = 4 * numbers.map(|factor| factor.padded().len()).sum::<usize>();
+            let ratio = (peak(true) - peak(false)) as f64 / bytes as f64;
+            // Up to a third of it fits into memory that the proximity has freed.
+            assert!(ratio > 0.6 && ratio < 1.4, "{preset:?} {consensus:?}: {ratio} of {bytes} bytes");
+        }
+    }
 }

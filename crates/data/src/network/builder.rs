@@ -134,9 +134,9 @@ impl NetworkBuilder {
     fn refusal(&self, view: usize, source: u32, target: u32, weight: f64) -> Error {
         let nodes = self.interner.len();
         Error::network(match self.views.get(view) {
-            None => format!("there is no view number {view}; {} were added", self.views.len()),
+            None => format!("unknown view number {view}; {} were added", self.views.len()),
             Some(_) if source.max(target) as usize >= nodes => {
-                format!("there is no node number {}; {nodes} were added", source.max(target))
+                format!("unknown node number {}; {nodes} were added", source.max(target))
             }
             Some(view) => format!(
                 "view {:?}: weight {weight} of the edge {} - {} is not a finite number of at least 0",

@@ -30,7 +30,7 @@ impl Nodes {
                 [one] => format!("did you mean {one}?"),
                 [first @ .., last] => format!("did you mean {} or {last}?", first.join(", ")),
             };
-            Error::config(format!("there is no node {:?}; {advice}", lossy(id.as_bytes())))
+            Error::config(format!("unknown node {:?}; {advice}", lossy(id.as_bytes())))
         })
     }
 
@@ -100,10 +100,10 @@ mod tests {
         let ids = ["TP53", "TP63", "BRCA1", "BRCA2", "tp53-like"];
         assert_eq!(
             said(&ids, "tp53"),
-            "there is no node \"tp53\"; did you mean \"TP53\", \"TP63\" or \"tp53-like\"?"
+            "unknown node \"tp53\"; did you mean \"TP53\", \"TP63\" or \"tp53-like\"?"
         );
-        assert_eq!(said(&ids, "BRAC1"), "there is no node \"BRAC1\"; did you mean \"BRCA1\"?");
-        assert_eq!(said(&ids, "xyzzy"), "there is no node \"xyzzy\"; nodes.txt lists all nodes");
+        assert_eq!(said(&ids, "BRAC1"), "unknown node \"BRAC1\"; did you mean \"BRCA1\"?");
+        assert_eq!(said(&ids, "xyzzy"), "unknown node \"xyzzy\"; nodes.txt lists all nodes");
     }
 
     #[test]

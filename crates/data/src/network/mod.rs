@@ -210,7 +210,7 @@ impl Network {
     pub fn view_index(&self, name: &str) -> Result<usize> {
         self.views.iter().position(|view| view.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.views.iter().map(|view| view.name.as_str()).collect();
-            Error::config(format!("there is no view {name:?}; the views are {}", names.join(", ")))
+            Error::config(format!("unknown view {name:?}; the views are {}", names.join(", ")))
         })
     }
 

@@ -35,7 +35,7 @@ fn a_table_is_split_by_its_relation() {
     let wrong = ReadOptions { directed: Directed::Views(vec!["visits".into()]), ..options.clone() };
     assert_eq!(
         folder.failure(&["edges.csv"], &wrong),
-        "directed = visits: there is no such view; the views are mails, calls"
+        "directed = visits: unknown view; the views are mails, calls"
     );
     let text = failure_with(&options, "edges.csv", b"source,target,kind\na,b,x\na,b,\n");
     assert_eq!(text, "edges.csv:3: the relation is empty; every edge of the table needs a view");
@@ -101,7 +101,7 @@ fn several_files_are_views_named_by_their_stems() {
     assert!(network.views().iter().all(|view| view.directed));
     let wrong = ReadOptions { directed: Directed::Views(vec!["call".into()]), ..ReadOptions::default() };
     let text = folder.failure(&["mails.csv", "calls.v1.tsv"], &wrong);
-    assert_eq!(text, "directed = call: there is no such view; the views are mails, calls.v1");
+    assert_eq!(text, "directed = call: unknown view; the views are mails, calls.v1");
     let text = folder.failure(&["mails.csv", "network.toml"], &ReadOptions::default());
     assert!(text.contains("a manifest is a whole network"), "{text}");
     let text = folder.failure(&["mails.csv", ""], &ReadOptions::default());
@@ -159,7 +159,7 @@ fn a_manifest_may_describe_a_table() {
     let network = Network::open(folder.path("network.toml")).unwrap();
     assert_eq!((edges(&network, 0), edges(&network, 1)), (vec!["a-b:1".into()], vec!["b-a:1".into()]));
     let text = folder.failure(&["wrong.toml"], &ReadOptions::default());
-    assert!(text.contains("there is no such view; the views are calls, mails"), "{text}");
+    assert!(text.contains("unknown view; the views are calls, mails"), "{text}");
 }
 
 #[test]

@@ -47,10 +47,20 @@ impl Model {
 
     /// Estimates the memory of a fit in one process; `None` for methods whose memory is not known beforehand.
     pub fn estimate(&self, network: &Network, observer: &mut Observer<'_>) -> Result<Option<ModelEstimate>> {
+        self.estimate_keeping(false, network, observer)
+    }
+
+    /// The same of a fit that keeps its factors, or not.
+    pub fn estimate_keeping(
+        &self,
+        keeps_factors: bool,
+        network: &Network,
+        observer: &mut Observer<'_>,
+    ) -> Result<Option<ModelEstimate>> {
         let Some(like) = self.settings.memory_like(network.views().len()) else { return Ok(None) };
         let pool = Pool::new(self.threads)?;
         if !like.each_view {
-            let estimate = like.mnmf.estimate(network, &pool, observer)?;
+            let estimate = like.mnmf.estimate_keeping(keeps_factors, network, &pool, observer)?;
             let views = estimate.views.clone();
             return Ok(Some(ModelEstimate { mnmf: like.mnmf, views, largest: None, estimate, pool }));
         }
@@ -86,7 +96,23 @@ impl Model {
         max_memory: Option<u64>,
         observer: &mut Observer<'_>,
     ) -> Result<(Model, Option<ModelEstimate>)> {
-        let Some(estimate) = self.estimate(network, observer)? else { return Ok((self.clone(), None)) };
+        self.fitted_keeping(false, network, max_memory, observer)
+    }
+
+    /// The same for a fit that keeps its factors, or not.
+    ///
+    /// # Errors
+    /// Those of [`fitted`](Self::fitted).
+    pub fn fitted_keeping(
+        &self,
+        keeps_factors: bool,
+        network: &Network,
+        max_memory: Option<u64>,
+        observer: &mut Observer<'_>,
+    ) -> Result<(Model, Option<ModelEstimate>)> {
+        let Some(estimate) = self.estimate_keeping(keeps_factors, network, observer)? else {
+            return Ok((self.clone(), None));
+        };
         let limit = Limit::new(max_memory);
         let given = estimate.mnmf.proximity;
         if limit.check(estimate.peak()).is_ok() || given.walks.is_some() || given.proximity == Source::Exact {
@@ -95,15 +121,19 @@ impl Model {
         }
         let mut model = self.clone();
         let mut estimate = estimate;
+        let again = |model: &Model, observer: &mut Observer<'_>| -> Result<ModelEstimate> {
+            let estimate = model.estimate_keeping(keeps_factors, network, observer)?;
+            Ok(estimate.expect("the method is the same"))
+        };
         if estimate.estimate.proximity.how == How::Exact {
             model.settings.set("proximity", &Source::Sampled.name().into())?;
-            estimate = model.estimate(network, observer)?.expect("the method is the same");
+            estimate = again(&model, observer)?;
         }
         if limit.check(estimate.peak()).is_err()
             && let Some(walks) = estimate.walks_within(network, limit.bytes)
         {
             model.settings.set("walks", &Value::from(walks))?;
-            estimate = model.estimate(network, observer)?.expect("the method is the same");
+            estimate = again(&model, observer)?;
         }
         estimate.check(network, max_memory, observer)?;
         Ok((model, Some(estimate)))

@@ -6,6 +6,7 @@ mod edges;
 mod folder;
 mod labels;
 mod manifest;
+mod model;
 mod nodes;
 mod npy;
 mod packed;
@@ -25,6 +26,7 @@ pub static TARGETS: &[Target] = &[
     npy::TARGET,
     result::TARGET,
     checkpoint::TARGET,
+    model::TARGET,
     compare::TARGET,
     settings::TARGET,
 ];

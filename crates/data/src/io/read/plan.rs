@@ -149,7 +149,7 @@ impl Plan {
 pub(super) fn check_directed(directed: &Directed, views: &[&str]) -> Result<()> {
     match directed.names().iter().find(|name| !views.contains(&name.as_str())) {
         Some(name) => Err(Error::config(format!(
-            "{}: there is no such view; the views are {}",
+            "{}: unknown view; the views are {}",
             option_value("directed", name),
             views.join(", ")
         ))),

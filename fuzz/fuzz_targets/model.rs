@@ -1,0 +1,3 @@
+#![no_main]
+
+manyview_libfuzzer::target!("model");
