@@ -106,6 +106,7 @@ impl Mnmf {
             // The union of the views gets columns where there are enough for each view and one more.
             let targets = self.targets(views).min(dim.max(views));
             let split = match self.share {
+                Share::Residual if kind == Kind::Consensus => Split::Residual(targets),
                 Share::Residual => Split::Residual(in_turn(dim, targets, unique)),
                 Share::Equal => Split::Given(equal_split(dim, targets, &mut turn, kind)),
             };
