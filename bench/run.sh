@@ -6,12 +6,14 @@ usage() {
   cat <<'TEXT'
 bench/run.sh [--quick] [--data DIR] [--name NAME] [--only SECTION,...]
 bench/run.sh --only scale [--quick] [--name NAME]
+bench/run.sh --only living [--quick] [--data DIR] [--name NAME]
 bench/run.sh --only fuzz [--minutes N] [--name NAME]
 
   --quick      small sizes, one repeat: does it run? (under 3 minutes after the build)
   --data DIR   folder with flickr/friendship.tsv; also from MANYVIEW_DATA
   --only ...   some of nmf, equal_error, proximity, svd, growth, whole_runs, evaluate, skipgram, tucker, ranks
   --only scale networks of up to a million nodes; about an hour, and 12 GB of memory
+  --only living  fold-in and update beside a refit, of data/digits and DIR/flickr
   --only fuzz  nothing is measured: the readers get mutated files, see fuzz/README.md
   --minutes N  how long to fuzz [default: 10]
   --name NAME  what to call this machine in the folder's name [default: machine]
@@ -67,6 +69,26 @@ if [ "${only[*]}" = "--only scale" ]; then
   mkdir -p "$out"
   describe >"$out/machine.txt"
   python3 bench/scale.py "$out" "${quick[@]}"
+  echo "written to $out"
+  exit
+fi
+
+if [ "${only[*]}" = "--only living" ]; then
+  out="bench/runs/$(date -u +%Y-%m-%d)-$name-living"
+  [ ${#quick[@]} = 0 ] || out="target/bench/quick-living-$(date -u +%Y%m%dT%H%M%S)"
+  [ ! -e "$out" ] || out="$out-$(date -u +%H%M%S)"
+  cargo build --release --locked -p manyview-cli
+  mkdir -p "$out"
+  describe >"$out/machine.txt"
+  repeats=5
+  [ ${#quick[@]} = 0 ] || repeats=1
+  python3 bench/living.py data/digits --speed --nodes 200 --repeats "$repeats" | tee "$out/speed.md"
+  if [ -n "$data" ]; then
+    echo | tee -a "$out/speed.md"
+    python3 bench/living.py "$data/flickr" --speed --repeats "$repeats" | tee -a "$out/speed.md"
+  else
+    echo "skipped: flickr, which needs --data" | tee -a "$out/speed.md"
+  fi
   echo "written to $out"
   exit
 fi

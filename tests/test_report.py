@@ -1,5 +1,6 @@
 """Tests of the report page in a browser."""
 import csv
+import gzip
 import io
 import json
 import pathlib
@@ -471,6 +472,113 @@ class Report(unittest.TestCase):
         self.browser.press("Enter")
         self.assertRegex(self.text("node"), r"label \d; parity (even|odd)")
         self.quiet(page)
+
+    def with_folded_in_nodes(self):
+        """A page of digits with two views, where the vectors of 200 nodes were folded in; those nodes."""
+        place = self.folder / "folded"
+        page, out = place / "all/report.html", lambda node: int(node) % 10 == 7
+        nodes = {node for node in self.row if out(node)}
+        if page.exists():
+            return page, nodes
+        for view in ("pixel", "fourier"):
+            for folder in ("stay", "new"):
+                (place / folder).mkdir(parents=True, exist_ok=True)
+            lines = gzip.decompress((DIGITS / f"{view}.tsv.gz").read_bytes()).decode().splitlines(keepends=True)
+            is_new = [any(map(out, line.split()[:2])) for line in lines]
+            for folder, wanted in (("stay", False), ("new", True)):
+                text = "".join(line for line, new in zip(lines, is_new) if new == wanted)
+                (place / folder / f"{view}.tsv").write_text(text, encoding="utf-8")
+        manyview("embed", place / "stay", "--dim", 32, "--save-model", "-q", "-o", place / "fitted")
+        manyview("fold-in", place / "fitted", place / "new", "-q", "-o", place / "all")
+        manyview("report", place / "all", "--labels", DIGITS / "labels.tsv", "-q")
+        return page, nodes
+
+    def test_nodes_that_were_folded_in_have_a_ring(self):
+        page, nodes = self.with_folded_in_nodes()
+        self.assertEqual(len(nodes), 200)
+        ids = (page.parent / "nodes.txt").read_text(encoding="utf-8").split("\n")[:-1]
+        new = [row for row, node in enumerate(ids) if node in nodes]
+        self.browser.open(page)
+        self.settle()
+        self.assertIn("2,000 nodes (200 folded in), 2 views", self.text("lede"))
+        self.assertIn("200 nodes were folded in and have a ring; the others were fitted.", self.text("map-caption"))
+        entry = "document.querySelector('#legend .folded-in')"
+        self.assertEqual(self.browser.run(f"{entry}.textContent"), "folded in200")
+        with_rings = self.browser.run(INK)
+        self.browser.run("document.getElementById('rings').click()")
+        self.settle()
+        self.assertLess(self.browser.run(INK), with_rings - 1000, "without its rings the map has less ink")
+        self.browser.run("document.getElementById('rings').click()")
+        self.settle()
+        self.assertEqual(self.browser.run(INK), with_rings)
+        # Only these, then only those of a class, then all again.
+        shown = lambda: self.browser.run("[...document.querySelectorAll('#legend .take button')].map((one) => one.textContent)")
+        self.browser.run(f"{entry}.click()")
+        self.assertEqual(shown(), ["Select these 200", "Show all"])
+        self.browser.run("document.querySelector('#legend .take button').click()")
+        self.assertEqual(sorted(self.browser.run("window.manyview.selected()")), new)
+        self.browser.run("document.querySelector('#legend .classes button').click()")
+        labels = dict(line.split("\t") for line in (DIGITS / "labels.tsv").read_text().splitlines())
+        name = self.browser.run("document.querySelector('#legend .classes button span').textContent")
+        of_class = sum(labels[node] == name for node in nodes)
+        self.assertTrue(0 < of_class < 200)
+        self.assertEqual(shown()[0], f"Select these {of_class}")
+        self.browser.run("[...document.querySelectorAll('#legend .take button')].find((one) => one.textContent === 'Show all').click()")
+        self.assertEqual((shown(), self.browser.run(f"{entry}.getAttribute('aria-pressed')")), ([], "false"))
+        # The legend entry stays with every color, and with none that has classes.
+        for mode in ("most view-specific", "consensus share"):
+            self.color_by(mode)
+            self.assertEqual(self.browser.run(f"{entry}.textContent"), "folded in200")
+        # The panel of a node says it.
+        said = []
+        for node in (ids[0], ids[-1]):
+            self.find(node)
+            self.browser.press("Enter")
+            said.append("folded in: its vector" in self.text("node"))
+        self.assertEqual(said, [False, True])
+        button = "document.querySelector('[aria-label=\"Download map as %s\"]')"
+        svg = xml.dom.minidom.parseString(self.saved(button % "SVG", ".svg"))
+        rings = next(group for group in svg.getElementsByTagName("g") if group.getAttribute("class") == "rings")
+        self.assertEqual(len(rings.getElementsByTagName("circle")), 200)
+        table = list(csv.reader(io.StringIO(self.saved(button % "CSV", ".csv").decode())))
+        at = table[0].index("folded in")
+        self.assertEqual({line[0] for line in table[1:] if line[at] == "yes"}, nodes)
+        self.quiet(page)
+        if script := axe():
+            for wide, phone in ((1280, False), (390, True)):
+                self.browser.size(wide, 900, phone)
+                self.browser.open(page)
+                for dark in (False, True):
+                    self.browser.dark(dark)
+                    self.assertEqual(self.browser.violations(script), [], (wide, dark))
+
+    def test_rings_contrast_with_the_map_in_both_modes(self):
+        page, _ = self.with_folded_in_nodes()
+        # A pixel of the ring around a node that is folded in, where no point is: the map may have others near by, so the best of all.
+        strongest = """(() => {
+          const canvas = document.getElementById("canvas-0"), ratio = devicePixelRatio, box = canvas.getBoundingClientRect();
+          const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+          copy.drawImage(canvas, 0, 0);
+          const [x, y] = window.manyview.place(1999), found = [];
+          for (let angle = 0; angle < 6.28; angle += 0.1) for (let r = 3.5; r < 6.5; r += 0.25) {
+            const at = [(x - box.left + r * Math.cos(angle)) * ratio, (y - box.top + r * Math.sin(angle)) * ratio].map(Math.round);
+            const [red, green, blue, alpha] = copy.getImageData(...at, 1, 1).data;
+            if (alpha > 200) found.push((red + green + blue) / 3);
+          }
+          return [Math.min(...found), Math.max(...found)];
+        })()"""
+        for dark in (False, True):
+            self.browser.dark(dark)
+            self.browser.open(page)
+            self.settle()
+            darkest, lightest = self.browser.run(strongest)
+            self.assertTrue(lightest > 180 if dark else darkest < 80, (dark, darkest, lightest))
+
+    def test_pages_without_folded_in_nodes_have_no_rings(self):
+        self.browser.open(self.page)
+        self.assertEqual(self.browser.run("document.querySelectorAll('#legend .marks, .folded-in, #rings').length"), 0)
+        self.assertNotIn("folded in", self.text("map-caption") + self.text("lede"))
+        self.quiet(self.page)
 
     def test_figures_are_saved_as_png_svg_and_csv(self):
         self.browser.open(self.page)

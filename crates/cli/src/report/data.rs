@@ -12,7 +12,7 @@ use manyview::method::{ChosenPlan, StageRecord, ViewRecord};
 use manyview::neighbors::{Neighbor, neighbors_watched};
 use manyview::overlap::Overlap;
 use manyview::parallel::Pool;
-use manyview::result::{SavedResult, SavedRun};
+use manyview::result::{SavedFoldIn, SavedResult, SavedRun};
 use manyview::{Embedding, Error};
 use serde::Serialize;
 
@@ -49,7 +49,18 @@ pub(super) struct Page<'a> {
     clusters: Option<Vec<i64>>,
     scores: Option<&'a Scores>,
     worth: Option<&'a Worth>,
+    /// The nodes that were folded in, if others were fitted.
+    folded_in: Option<FoldedIn>,
     run: Run<'a>,
+}
+
+/// Nodes that were folded in.
+#[derive(Serialize)]
+struct FoldedIn {
+    /// Their numbers on the page.
+    nodes: Vec<usize>,
+    /// How many there are in the result.
+    of: usize,
 }
 
 /// The first `drawn` nodes of the page were drawn from `of` nodes; the others are there as their neighbors.
@@ -148,6 +159,7 @@ pub(super) fn compute<'a>(
         clusters: extras.clusters.as_ref().map(|of| (0..rows.len()).map(|at| cluster(at, of)).collect()),
         scores: extras.scores.as_ref(),
         worth: extras.worth.as_ref(),
+        folded_in: finished.run.folded_in.and_then(|new| folded_in(new, &rows)),
         run: run(&finished.run),
     })
 }
@@ -159,6 +171,16 @@ fn with_neighbors(sample: &[u32], near: &[Vec<Neighbor>]) -> Vec<u32> {
     others.sort_unstable();
     others.dedup();
     [sample, &others].concat()
+}
+
+/// The nodes of the page that were folded in; `None` if no node of the result was fitted, and there is nothing to tell apart.
+fn folded_in(new: SavedFoldIn, rows: &[u32]) -> Option<FoldedIn> {
+    if new.first_row == 0 {
+        return None;
+    }
+    let is_new = |row: u32| (row as usize).checked_sub(new.first_row).is_some_and(|place| place < new.nodes);
+    let nodes = (0..rows.len()).filter(|&at| is_new(rows[at])).collect();
+    Some(FoldedIn { nodes, of: new.nodes })
 }
 
 fn run(run: &SavedRun) -> Run<'_> {
@@ -301,6 +323,14 @@ fn in_255ths(share: f64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nodes_that_were_folded_in_are_told_apart_from_fitted_ones() {
+        let new = |first_row, nodes| folded_in(SavedFoldIn { first_row, nodes }, &[0, 3, 9, 10, 12, 11, 2]);
+        let some = new(10, 2).unwrap();
+        assert_eq!((some.nodes, some.of), (vec![3, 5], 2));
+        assert!(new(0, 13).is_none());
+    }
 
     #[test]
     fn neighbors_outside_the_sample_follow_it() {

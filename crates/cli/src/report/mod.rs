@@ -24,7 +24,7 @@ use std::io::{Read, Write};
 
 use crate::html::{Document, board, filled, script};
 use crate::interrupt;
-use crate::ui::{Reporter, plural, seconds};
+use crate::ui::{Reporter, plural, seconds, thousands};
 pub(crate) use evaluation::evaluation;
 pub(crate) use sample::Sample;
 pub(crate) use worth::Worth;
@@ -170,6 +170,7 @@ fn sentence(embedding: &Embedding, run: &SavedRun) -> String {
     let (nodes, views) = (plural(embedding.rows(), "node"), plural(run.network.views.len(), "view"));
     let stages = run.stages.iter().map(|record| record.stage).max();
     let stages = stages.map(|stages| format!(", {}", plural(stages, "stage"))).unwrap_or_default();
+    let new = run.folded_in.map(|new| format!(" ({} folded in)", thousands(new.nodes))).unwrap_or_default();
     let (dim, time) = (plural(embedding.dim(), "dimension"), seconds(run.seconds.total));
-    format!("{nodes}, {views}, embedded in {dim}. Method: {}{stages}; run time: {time}.", run.method)
+    format!("{nodes}{new}, {views}, embedded in {dim}. Method: {}{stages}; run time: {time}.", run.method)
 }

@@ -18,8 +18,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::KeptModel;
 use super::changes::{numbers, with_edges};
-use super::{KeptModel, nnls};
+use super::nnls::Problem;
 use crate::comm::{Local, Timed};
 use crate::method::{Found, Observer, Progress, StageRecord, Task, ViewRecord};
 use crate::mnmf::{Plan, Split, Stage};
@@ -241,9 +242,9 @@ fn right_factor(
     watch: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Dense<f32>> {
     let mut v_t = Dense::zeros(residual.tiles.cols(), u.width());
-    let gram = pool.run(|| {
+    let problem = pool.run(|| {
         transposed_times(&[&residual.tiles], u, &mut v_t, &|| true);
-        gram(u)
+        Problem::new(gram(u), u.width())
     });
     let (rows, stride, width) = (v_t.rows(), v_t.stride(), v_t.width());
     for first in (0..rows).step_by(ROWS) {
@@ -252,7 +253,7 @@ fn right_factor(
         pool.run(|| {
             block.par_chunks_mut(stride).for_each(|row| {
                 let b: Vec<f64> = row[..width].iter().map(|&x| f64::from(x)).collect();
-                let solved = nnls::solve(&gram, &b);
+                let solved = problem.solve(&b);
                 row.iter_mut().zip(solved).for_each(|(x, solved)| *x = solved as f32);
             });
         });

@@ -1,12 +1,12 @@
 //! Folding in: vectors of new nodes.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::additions::Component;
-use super::rows::{for_rows_in, with_component};
-use super::solve::Solved;
+use super::rows::{for_rows_in, rows_in_task, with_component};
+use super::solve::{MEASURED, Solved};
 use super::{Additions, KeptModel};
-use crate::proximity::{Patch, PatchScratch, TOGETHER};
+use crate::proximity::{Patch, PatchScratch};
 use manyview_base::error::{Error, Result};
 use manyview_base::parallel::Pool;
 use manyview_data::network::Nodes;
@@ -24,7 +24,7 @@ pub struct Folded {
     pub vectors: Vec<f32>,
     /// Those whose vectors are zero: nothing links them to the model.
     pub zero: Vec<usize>,
-    /// The share of their proximity that the stages do not explain.
+    /// The share of their proximity that the stages do not explain, in at most [`MEASURED`] of them.
     pub left: f64,
 }
 
@@ -42,10 +42,11 @@ impl KeptModel {
         let components = additions.components(self.network.nodes().len());
         let (many, few): (Vec<_>, Vec<_>) =
             components.iter().partition(|component| component.members.len() >= MANY);
+        let sample = Sample::of_all(additions.nodes.len());
         let mut solved: Vec<Option<Solved>> = vec![None; additions.nodes.len()];
         let mut done = 0;
         let mut in_network = many;
-        for (component, found) in few.iter().zip(self.attached(&few, pool, watch)?) {
+        for (component, found) in few.iter().zip(self.attached(&few, sample, pool, watch)?) {
             match found {
                 Some(found) => {
                     done += found.len();
@@ -55,12 +56,17 @@ impl KeptModel {
             }
         }
         let stages = self.stages(pool);
+        let known = self.network.nodes().len();
         for component in in_network {
             let network = with_component(self, component);
-            let rows: Vec<usize> = (self.network.nodes().len()..network.nodes().len()).collect();
+            let rows: Vec<usize> = (known..network.nodes().len()).collect();
             let watch = &mut |now| watch(done + now);
-            let found =
-                for_rows_in(self, &network, &rows, pool, watch, |_, rows| stages.solve(self, rows, None))?;
+            let solve = |nodes: &[usize], rows| {
+                let members = nodes.iter().map(|node| component.members[node - known]);
+                stages.solve(self, rows, None, &sample.of(members))
+            };
+            let union = self.union_in(&network, pool);
+            let found = for_rows_in(self, &network, union.as_ref(), &rows, pool, watch, solve)?;
             done += component.members.len();
             component.members.iter().zip(found).for_each(|(&member, row)| solved[member] = Some(row));
         }
@@ -81,40 +87,39 @@ impl KeptModel {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Vec<f32>> {
         let stages = self.stages(pool);
-        let solve = |node: usize, rows| stages.solve(self, rows, Some(node)).vector;
-        Ok(for_rows_in(self, &self.network, nodes, pool, watch, solve)?.concat())
+        let solve = |nodes: &[usize], rows| stages.solve(self, rows, Some(nodes), &[]);
+        let solved = for_rows_in(self, &self.network, self.union(pool), nodes, pool, watch, solve)?;
+        Ok(solved.into_iter().flat_map(|row| row.vector).collect())
     }
 
     /// The vectors of components of few nodes; `None` for those that cannot be attached.
     fn attached(
         &self,
         components: &[&Component],
+        sample: Sample,
         pool: &Pool,
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Vec<Option<Vec<Solved>>>> {
-        if components.is_empty() {
-            return Ok(Vec::new());
-        }
         let (attachments, stages) = (self.attachments(pool)?, self.stages(pool));
-        let groups = together(components);
+        let nodes = components.iter().map(|component| component.members.len()).sum();
+        let groups = together(components, rows_in_task(nodes, pool));
         let work = |scratch: &mut Option<PatchScratch>, index: usize, _: &_| {
             let group = &components[groups[index].clone()];
             let patches: Vec<Option<Vec<Patch>>> =
                 group.iter().map(|component| attachments.patches(component)).collect();
-            let slots = |patches: &'_ Option<Vec<Patch>>, component: &Component| {
-                let slots = if patches.is_some() { component.members.len() } else { 0 };
-                0..slots
-            };
-            let lanes: Vec<(&[Patch], usize)> = patches
-                .iter()
-                .zip(group)
-                .flat_map(|(patches, component)| {
-                    let all = patches.as_deref().unwrap_or_default();
-                    slots(patches, component).map(move |slot| (all, slot))
-                })
-                .collect();
-            let rows = if lanes.is_empty() { Vec::new() } else { attachments.rows(&lanes, scratch) };
-            let mut solved = rows.into_iter().map(|rows| stages.solve(self, rows, None));
+            let mut slots: Vec<(&[Patch], usize)> = Vec::new();
+            let mut members = Vec::new();
+            for (component, patches) in group.iter().zip(&patches) {
+                let Some(patches) = patches else { continue };
+                slots.extend((0..component.members.len()).map(|slot| (&patches[..], slot)));
+                members.extend_from_slice(&component.members);
+            }
+            let mut solved = Vec::new();
+            if !slots.is_empty() {
+                let rows = attachments.rows(&slots, scratch);
+                solved = stages.solve(self, rows, None, &sample.of(members.into_iter()));
+            }
+            let mut solved = solved.into_iter();
             let of_component = |(patches, component): (&Option<Vec<Patch>>, &&Component)| {
                 patches.as_ref().map(|_| solved.by_ref().take(component.members.len()).collect())
             };
@@ -131,11 +136,35 @@ impl KeptModel {
     }
 }
 
-/// Ranges of components that have at most [`TOGETHER`] nodes together.
-fn together(components: &[&Component]) -> Vec<std::ops::Range<usize>> {
+/// Which of some nodes are measured: at most [`MEASURED`], evenly spaced.
+#[derive(Clone, Copy)]
+pub(super) struct Sample {
+    every: usize,
+}
+
+impl Sample {
+    pub(super) fn of_all(nodes: usize) -> Self {
+        Sample { every: nodes.div_ceil(MEASURED).max(1) }
+    }
+
+    pub(super) fn has(self, node: usize) -> bool {
+        node.is_multiple_of(self.every)
+    }
+
+    /// The places of those nodes of a list.
+    fn of(self, nodes: impl Iterator<Item = usize>) -> Vec<usize> {
+        nodes.enumerate().filter(|&(_, node)| self.has(node)).map(|(place, _)| place).collect()
+    }
+}
+
+/// Ranges of components that have at most so many nodes together.
+fn together(components: &[&Component], most: usize) -> Vec<Range<usize>> {
+    if components.is_empty() {
+        return Vec::new();
+    }
     let (mut groups, mut begin, mut nodes) = (Vec::new(), 0, 0);
     for (at, component) in components.iter().enumerate() {
-        if nodes + component.members.len() > TOGETHER {
+        if nodes + component.members.len() > most {
             groups.push(begin..at);
             (begin, nodes) = (at, 0);
         }
@@ -149,7 +178,13 @@ fn folded(nodes: Nodes, solved: Vec<Solved>) -> Folded {
     let is_zero = |solved: &Solved| solved.vector.iter().all(|&x| x == 0.0);
     let zero =
         solved.iter().enumerate().filter(|(_, solved)| is_zero(solved)).map(|(node, _)| node).collect();
-    let [whole, left] = [0, 1].map(|at| solved.iter().map(|solved| solved.squared[at]).sum::<f64>());
+    let left = share_left(solved.iter().filter_map(|solved| solved.squared));
     let vectors = solved.into_iter().flat_map(|solved| solved.vector).collect();
-    Folded { nodes, vectors, zero, left: if whole > 0.0 { left / whole } else { 0.0 } }
+    Folded { nodes, vectors, zero, left }
+}
+
+/// What is left as a share of what was there, given both of some rows.
+pub(super) fn share_left(rows: impl Iterator<Item = [f64; 2]>) -> f64 {
+    let [whole, left] = rows.fold([0.0; 2], |sums, row| [sums[0] + row[0], sums[1] + row[1]]);
+    if whole > 0.0 { left / whole } else { 0.0 }
 }

@@ -8,12 +8,15 @@ use std::ops::ControlFlow;
 
 use super::KeptModel;
 use super::additions::Component;
-use super::solve::Row;
-use crate::proximity::{Arc, Attachable, Patch, PatchScratch, for_chosen_rows};
+use super::solve::{MOST_ROWS, Rows};
+use crate::proximity::{Arc, Attachable, Patch, PatchScratch, TOGETHER, for_chosen_rows};
 use manyview_base::error::Result;
 use manyview_base::linalg::Csr;
 use manyview_base::parallel::Pool;
 use manyview_data::network::{EdgeCounts, Network, Nodes, View};
+
+/// Tasks for each thread, at least, so that none waits long for another one at the end.
+const TASKS: usize = 4;
 
 /// The views of a model, and their union, prepared for nodes to be attached; none if f32 cannot represent the numbers of one of them.
 pub(super) struct Attachments {
@@ -56,54 +59,68 @@ impl Attachments {
         Some(patches)
     }
 
-    /// The rows of some new nodes, for each node one of each matrix. Each is given by the patches of its component and its number there.
-    pub(super) fn rows(
-        &self,
-        nodes: &[(&[Patch], usize)],
-        scratch: &mut Option<PatchScratch>,
-    ) -> Vec<Vec<Row>> {
+    /// The rows of some new nodes. Each is given by the patches of its component and its number there.
+    pub(super) fn rows(&self, nodes: &[(&[Patch], usize)], scratch: &mut Option<PatchScratch>) -> Rows {
         let all = self.all.as_ref().expect("there are patches");
         let scratch = scratch.get_or_insert_with(|| PatchScratch::new(all[0].nodes()));
-        let mut rows = vec![Vec::new(); nodes.len()];
-        for (at, attachable) in all.iter().enumerate() {
+        let of_matrix = |(at, attachable): (usize, &Attachable)| {
             let lanes: Vec<(&Patch, usize)> =
                 nodes.iter().map(|&(patches, slot)| (&patches[at], slot)).collect();
-            for (rows, row) in rows.iter_mut().zip(attachable.rows(&lanes, scratch)) {
-                rows.push(row);
-            }
-        }
-        rows
+            let groups = lanes.chunks(TOGETHER).map(|lanes| attachable.rows(lanes, scratch)).collect();
+            Csr::stack(attachable.nodes(), groups)
+        };
+        all.iter().enumerate().map(of_matrix).collect()
     }
 }
 
-/// Calls `task` with the number and the rows of some nodes of a network that begins with the nodes of the model; the columns of other nodes
-/// are left out.
+/// Calls `task` for some nodes of a network that begins with the nodes of the model: with the numbers of a few of them, at most
+/// [`MOST_ROWS`], and their rows; the columns of other nodes are left out. `union` is that of the views of this network, if it took part.
 pub(super) fn for_rows_in<R: Send>(
     model: &KeptModel,
     network: &Network,
+    union: Option<&View>,
     rows: &[usize],
     pool: &Pool,
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    task: impl Fn(usize, Vec<Row>) -> R + Sync,
+    task: impl Fn(&[usize], Rows) -> Vec<R> + Sync,
 ) -> Result<Vec<R>> {
     let known = model.network.nodes().len();
-    let union = model.union_in(network, pool);
-    let views: Vec<&View> = network.views().iter().chain(&union).collect();
-    let groups = for_chosen_rows(&views, model.settings.proximity, rows, pool, watch, |group, found| {
-        let one = |(at, &node): (usize, &usize)| task(node, rows_of(&found, at, known));
-        group.iter().enumerate().map(one).collect::<Vec<R>>()
+    let views: Vec<&View> = network.views().iter().chain(union).collect();
+    let (settings, together) = (model.settings.proximity, rows_in_task(rows.len(), pool));
+    let groups = for_chosen_rows(&views, settings, rows, together, pool, watch, |group, found| {
+        task(group, found.into_iter().map(|matrix| first_columns(matrix, known)).collect())
     })?;
     Ok(groups.into_iter().flatten().collect())
 }
 
-/// A row of each matrix, without columns from `known` on.
-fn rows_of(found: &[Csr<f32>], at: usize, known: usize) -> Vec<Row> {
-    let row = |matrix: &Csr<f32>| {
-        let (cols, values) = matrix.row(at);
-        let entries = cols.iter().copied().zip(values.iter().copied());
-        entries.filter(|&(col, _)| (col as usize) < known).collect()
+/// How many of some rows are computed and solved in one task, so that all threads have some.
+pub(super) fn rows_in_task(rows: usize, pool: &Pool) -> usize {
+    let share = rows.div_ceil(TASKS * pool.threads());
+    share.next_multiple_of(TOGETHER).clamp(TOGETHER, MOST_ROWS)
+}
+
+/// Only the columns of the nodes of the model, which are the first ones.
+fn first_columns(matrix: Csr<f32>, known: usize) -> Csr<f32> {
+    if matrix.cols() == known {
+        return matrix;
+    }
+    let kept = |row: usize| {
+        let (cols, values) = matrix.row(row);
+        let count = cols.partition_point(|&col| (col as usize) < known);
+        (&cols[..count], &values[..count])
     };
-    found.iter().map(row).collect()
+    joined(known, (0..matrix.rows()).map(kept))
+}
+
+/// A matrix of these rows.
+fn joined<'a>(cols: usize, rows: impl Iterator<Item = (&'a [u32], &'a [f32])>) -> Csr<f32> {
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for (of_row, numbers) in rows {
+        indices.extend_from_slice(of_row);
+        values.extend_from_slice(numbers);
+        indptr.push(indices.len());
+    }
+    Csr::new(cols, indptr, indices, values)
 }
 
 /// The network of a model with a component.
@@ -211,11 +228,16 @@ mod tests {
                 let network = with_component(&model, &component);
                 let rows: Vec<usize> = (60..network.nodes().len()).collect();
                 let go_on = &mut |_| ControlFlow::Continue(());
-                let exact = for_rows_in(&model, &network, &rows, &pool, go_on, |_, rows| rows).unwrap();
-                for (attached, exact) in attached.iter().zip(&exact) {
-                    for (at, (attached, exact)) in attached.iter().zip(exact).enumerate() {
-                        let value = |row: &Row, col: u32| {
-                            row.iter().find(|entry| entry.0 == col).map_or(0.0, |entry| entry.1)
+                let union = model.union_in(&network, &pool);
+                let one_task = |_: &[usize], rows| vec![rows];
+                let exact =
+                    for_rows_in(&model, &network, union.as_ref(), &rows, &pool, go_on, one_task).unwrap();
+                assert_eq!(exact.len(), 1, "they are few enough for one task");
+                for (at, (attached, exact)) in attached.iter().zip(&exact[0]).enumerate() {
+                    for slot in 0..rows.len() {
+                        let value = |matrix: &Csr<f32>, col: u32| {
+                            let (cols, values) = matrix.row(slot);
+                            cols.iter().position(|&other| other == col).map_or(0.0, |at| values[at])
                         };
                         let allowed = if at == 2 { 0.3 } else { 2e-5 };
                         for col in 0..60 {

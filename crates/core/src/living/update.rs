@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::KeptModel;
 use super::changes::{apply, influence};
+use super::fold::{Sample, share_left};
 use super::rows::for_rows_in;
 use super::solve::Solved;
 use manyview_base::error::Result;
 use manyview_base::parallel::Pool;
-use manyview_data::network::{Duplicates, Network};
+use manyview_data::network::{Duplicates, Network, View};
 
 /// Rows are computed again from this bound of the change of their walks on, unless something else is asked for.
 pub const TOLERANCE: f64 = 0.05;
@@ -29,7 +30,8 @@ pub struct Updated {
     pub vectors: Vec<f32>,
     /// Edges that came, and that went.
     pub edges: [usize; 2],
-    /// What the stages leave of these rows, before and after, as a share of their squared norms.
+    /// What the stages leave of these rows, before and after, as a share of their squared norms; of at most
+    /// [`MEASURED`](super::solve::MEASURED) of them.
     pub left: [f64; 2],
 }
 
@@ -70,29 +72,37 @@ impl KeptModel {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Updated> {
         let changed = apply(self, come, go, duplicates)?;
-        let rows = self.rows_that_change(&changed.network, tolerance, pool);
+        let new_union = self.union_in(&changed.network, pool);
+        let (old_union, union) = (self.union(pool), new_union.as_ref());
+        let rows = self.rows_that_change(&changed.network, [old_union, union], tolerance);
         let stages = self.stages(pool);
-        let mut solve = |network: &Network| {
-            for_rows_in(self, network, &rows, pool, watch, |node, found| {
-                stages.solve(self, found, Some(node))
+        let sample = Sample::of_all(rows.len());
+        let measured: Vec<usize> = (0..rows.len()).filter(|&at| sample.has(at)).map(|at| rows[at]).collect();
+        let is_measured = |node: &usize| measured.binary_search(node).is_ok();
+        let mut solve = |network: &Network, union: Option<&View>, rows: &[usize]| {
+            for_rows_in(self, network, union, rows, pool, watch, |nodes, found| {
+                let measured: Vec<usize> = (0..nodes.len()).filter(|&at| is_measured(&nodes[at])).collect();
+                stages.solve(self, found, Some(nodes), &measured)
             })
         };
-        let (before, after) = (solve(&self.network)?, solve(&changed.network)?);
-        let left = [&before, &after].map(|rows| {
-            let [whole, left] = [0, 1].map(|at| rows.iter().map(|row| row.squared[at]).sum::<f64>());
-            if whole > 0.0 { left / whole } else { 0.0 }
-        });
+        let before = solve(&self.network, old_union, &measured)?;
+        let after = solve(&changed.network, union, &rows)?;
+        let left = [&before, &after].map(|rows| share_left(rows.iter().filter_map(|row| row.squared)));
         let model = self.with_rows(changed.network, &rows, &after)?;
         let vectors = after.into_iter().flat_map(|row| row.vector).collect();
         Ok(Updated { model, rows, vectors, edges: changed.edges, left })
     }
 
     /// The nodes whose walks in some matrix may change by more than `tolerance`.
-    fn rows_that_change(&self, network: &Network, tolerance: f64, pool: &Pool) -> Vec<usize> {
+    fn rows_that_change(
+        &self,
+        network: &Network,
+        [old_union, union]: [Option<&View>; 2],
+        tolerance: f64,
+    ) -> Vec<usize> {
         let window = self.settings.proximity.window;
-        let union = self.union_in(network, pool);
-        let old = self.network.views().iter().chain(self.union(pool));
-        let new = network.views().iter().chain(&union);
+        let old = self.network.views().iter().chain(old_union);
+        let new = network.views().iter().chain(union);
         let mut most = vec![0.0f64; network.nodes().len()];
         for (old, new) in old.zip(new) {
             let felt = influence(old, new, window);

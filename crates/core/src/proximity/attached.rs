@@ -16,6 +16,7 @@ use super::step::{Lanes, NodeSet, Steps, TOGETHER};
 use super::walk::sift;
 use manyview_base::error::Result;
 use manyview_base::linalg::kernels::vectorized;
+use manyview_base::linalg::{Csr, Real};
 use manyview_data::network::View;
 
 /// A view that nodes can be attached to. Only for views whose numbers f32 can represent.
@@ -180,9 +181,8 @@ impl Attachable {
         })
     }
 
-    /// The rows of up to [`TOGETHER`] new nodes, each given by its patch and its number there: columns and values, without the columns
-    /// of new nodes.
-    pub fn rows(&self, nodes: &[(&Patch, usize)], scratch: &mut PatchScratch) -> Vec<Vec<(u32, f32)>> {
+    /// The rows of up to [`TOGETHER`] new nodes, each given by its patch and its number there, without the columns of new nodes.
+    pub fn rows(&self, nodes: &[(&Patch, usize)], scratch: &mut PatchScratch) -> Csr<f32> {
         let PatchScratch { now, reached, new_now, .. } = scratch;
         now.fill(Lanes::ZERO);
         reached.clear();
@@ -201,11 +201,21 @@ impl Attachable {
             #[inline(always)]
             || sift(now, 0, threshold, found),
         );
-        let log = |(col, sum): (u32, f32)| Some((col, (sum / threshold).ln())).filter(|&(_, log)| log > 0.0);
-        let rows = found.iter_mut().take(nodes.len()).map(|found| found.drain(..).filter_map(log).collect());
-        let rows = rows.collect();
+        let entries = found.iter().take(nodes.len()).map(Vec::len).sum();
+        let (mut indptr, mut indices, mut values) =
+            (vec![0], Vec::with_capacity(entries), Vec::with_capacity(entries));
+        for row in found.iter().take(nodes.len()) {
+            for &(col, sum) in row {
+                let log = Real::ln(sum / threshold);
+                if log > 0.0 {
+                    indices.push(col);
+                    values.push(log);
+                }
+            }
+            indptr.push(indices.len());
+        }
         found.iter_mut().for_each(Vec::clear);
-        rows
+        Csr::new(self.nodes(), indptr, indices, values)
     }
 
     fn add_starts(&self, nodes: &[(&Patch, usize)], scratch: &mut PatchScratch) {

@@ -1,4 +1,4 @@
-//! Some rows of the exact matrices of several views, in any order, sixteen of all views at a time.
+//! Some rows of the exact matrices of several views, in any order, a few of all views at a time.
 //!
 //! Invariant: a row is that of the whole matrix, whichever others are computed with it.
 
@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 
 use super::Settings;
 use super::degrees::{Degrees, Precision};
-use super::step::TOGETHER;
 use super::walk::{Rule, Scratch, Walk};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::Csr;
@@ -26,8 +25,9 @@ struct AnyScratch {
     double: Option<Scratch<f64>>,
 }
 
-/// Computes some rows of the matrices of all views, and calls `task` for each sixteen of them with the numbers of the nodes and their rows
-/// in each view. What it returns comes in the order of `rows`.
+/// Computes some rows of the matrices of all views, and calls `task` for each `together` of them with the numbers of the nodes and their rows
+/// in each view. What it returns comes in the order of `rows`. Sixteen rows share the steps of their walks, so `together` should be a
+/// multiple of that.
 ///
 /// # Errors
 /// When numbers would be beyond those of f64; [`Error::Interrupted`] if `watch`, which gets the number of finished rows, breaks.
@@ -35,6 +35,7 @@ pub fn for_chosen_rows<R: Send>(
     views: &[&View],
     settings: Settings,
     rows: &[usize],
+    together: usize,
     pool: &Pool,
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     task: impl Fn(&[usize], Vec<Csr<f32>>) -> R + Sync,
@@ -49,7 +50,7 @@ pub fn for_chosen_rows<R: Send>(
         });
     }
     let nodes = views.first().map_or(0, |view| view.adjacency.rows());
-    let groups: Vec<&[usize]> = rows.chunks(TOGETHER).collect();
+    let groups: Vec<&[usize]> = rows.chunks(together).collect();
     let work = |scratch: &mut AnyScratch, index: usize, canceled: &_| {
         let group = groups[index];
         let of_view = |walk: &AnyWalk<'_>| match walk {
@@ -65,6 +66,6 @@ pub fn for_chosen_rows<R: Send>(
         let found = walks.iter().map(of_view).collect::<Option<Vec<Csr<f32>>>>()?;
         Some(task(group, found))
     };
-    let done = &mut |groups: usize| watch((groups * TOGETHER).min(rows.len()));
+    let done = &mut |groups: usize| watch((groups * together).min(rows.len()));
     pool.map_watched(groups.len(), AnyScratch::default, work, done).ok_or(Error::Interrupted)
 }

@@ -9,7 +9,7 @@ mod open;
 mod record;
 mod truncate;
 
-pub use open::{SavedNetwork, SavedResult, SavedRun};
+pub use open::{SavedFoldIn, SavedNetwork, SavedResult, SavedRun};
 pub use record::{
     ModelRecord, PartRecord, RankRecord, RankSeconds, RunMemory, RunPeaks, RunRecord, RunSeconds,
 };

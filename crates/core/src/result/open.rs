@@ -64,6 +64,18 @@ pub struct SavedRun {
     pub threads: usize,
     /// The peak memory, where known.
     pub peak_memory_bytes: Option<u64>,
+    /// Which vectors were folded in, if some were.
+    #[serde(default)]
+    pub folded_in: Option<SavedFoldIn>,
+}
+
+/// The rows of nodes that were folded in.
+#[derive(Clone, Copy, Debug, serde::Deserialize)]
+pub struct SavedFoldIn {
+    /// The first of them; those before it were fitted.
+    pub first_row: usize,
+    /// How many there are.
+    pub nodes: usize,
 }
 
 /// The network, as `run.json` describes it.

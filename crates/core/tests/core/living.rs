@@ -189,7 +189,8 @@ fn vectors_do_not_depend_on_the_order_or_on_who_else_is_folded_in() {
         model.fold_in(&Additions::new(&model, &given).unwrap(), &Pool::new(Some(1)).unwrap(), &mut |_| {
             ControlFlow::Continue(())
         });
-    assert_eq!(one_thread.unwrap().vectors, together.vectors);
+    let one_thread = one_thread.unwrap();
+    assert_eq!((one_thread.vectors, one_thread.left), (together.vectors.clone(), together.left));
     for at in 0..together.nodes.len() {
         let id = together.nodes.id(at);
         let node = network.nodes().find(id).unwrap();

@@ -22,7 +22,7 @@ const classColor = (c) => c.ramp === undefined ? color(c.index, c.palette) : ram
 const classShape = (c) => c.ramp === undefined ? shape(c.index, c.palette) : "circle";
 
 // What all maps show: the colors, which nodes are shown or selected, and which one is picked.
-const state = { mode: null, classes: [], only: null, selected: new Set(), hovered: -1, picked: -1, lasso: false };
+const state = { mode: null, classes: [], only: null, selected: new Set(), hovered: -1, picked: -1, lasso: false, onlyFoldedIn: false, rings: foldedIn.size > 0 };
 // What a page adds: nodes that a node is drawn connected with, and what its panel says besides names and labels.
 const page = { linkedTo: () => [], aboutNode: () => [], hint: "Select a point, or search for a node, to see it in all maps." };
 const isShown = (node) => !state.only || state.only.has(node);

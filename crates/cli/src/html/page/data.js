@@ -16,6 +16,9 @@ const ids = packed.nodes;
 // Of a large result, the first `count` nodes are a sample, and the others are there as their neighbors.
 const count = packed.sample ? packed.sample.drawn : ids.length;
 
+// Nodes whose vectors were computed from a kept model, after the fit.
+const foldedIn = new Set(packed.folded_in ? packed.folded_in.nodes : []);
+
 // Coordinates in [-1, 1], y upward; nodes with a zero vector have none, and neither have those that were not drawn.
 const unpackPlaces = (text) => {
   const raw = words(text);

@@ -84,6 +84,25 @@ const drawClass = (map, c, strong, r) => {
   context.fill();
 };
 
+// Nodes that were folded in have a ring in the color of the text, so that no color tells them apart from others.
+const RING = 1.4;
+const ringRadius = (r) => r + 2;
+const ringed = (map) => state.rings ? [...foldedIn].filter((node) => isOn(map, node)) : [];
+const drawRings = (map, r) => {
+  const { context } = map, reach = ringRadius(r);
+  for (const strong of [false, true]) {
+    context.globalAlpha = strong ? 1 : FAINT;
+    context.lineWidth = RING;
+    context.strokeStyle = paint("--ink");
+    context.beginPath();
+    for (const node of ringed(map)) {
+      const x = screenX(map, node), y = screenY(map, node);
+      if (isStrong(node) === strong && x > -reach && y > -reach && x < map.width + reach && y < map.height + reach) outlines.circle(context, x, y, reach);
+    }
+    context.stroke();
+  }
+};
+
 const clear = (map, context) => {
   const ratio = devicePixelRatio || 1;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -95,6 +114,7 @@ const render = (map) => {
   clear(map, context);
   if (state.only || state.selected.size) for (const c of state.classes) drawClass(map, c, false, r);
   for (const c of state.classes) drawClass(map, c, true, r);
+  drawRings(map, r);
   context.globalAlpha = 1;
   context.font = NAME_FONT;
   context.textAlign = "center";
@@ -220,6 +240,7 @@ const hover = (node, map, px, py) => {
   tip.replaceChildren(make("span", { text: ids[node] }));
   const also = labelText(node);
   if (also) tip.append(make("small", { text: also }));
+  if (foldedIn.has(node)) tip.append(make("small", { text: "folded in" }));
   const left = px + 14 + tip.offsetWidth > map.width ? px - 14 - tip.offsetWidth : px + 14;
   tip.style.left = `${Math.max(4, left)}px`;
   tip.style.top = `${Math.max(4, Math.min(py + 14, map.height - tip.offsetHeight - 4))}px`;

@@ -23,7 +23,8 @@ const NAME_FONT = `600 15px ${getComputedStyle(document.documentElement).getProp
 // The names that fit on a map, with their places in pixels. `to` converts a place of the map.
 const namesOn = (map, to, measure) => {
   if (!at("names").checked || state.classes.range || state.classes.length < 2) return [];
-  const wanted = state.classes.filter((c) => c.index !== GRAY && !c.hideName && (!state.only || c.active));
+  const some = state.classes.some((c) => c.active);
+  const wanted = state.classes.filter((c) => c.index !== GRAY && !c.hideName && (!some || c.active));
   wanted.sort((a, b) => b.nodes.length - a.nodes.length);
   const placed = [];
   for (const c of wanted.slice(0, MOST_NAMES)) {

@@ -59,6 +59,7 @@ page.aboutNode = (node) => {
   const parts = [], others = neighborsOf(node);
   const vector = () => width ? [make("h4", { text: "Share of consensus and of each view in the vector" }), sourceBars(node)] : [];
   if (packed.clusters && packed.clusters[node] >= 0) parts.push(make("p", { text: `cluster ${packed.clusters[node] + 1}` }));
+  if (foldedIn.has(node)) parts.push(make("p", { text: "folded in: its vector follows from the kept model and its edges, and was not fitted" }));
   if (node >= count) {
     parts.push(...vector(), make("p", { text: "This node was not drawn for the map. It is listed as a neighbor of nodes that were." }));
   } else if (Number.isNaN(maps[0].places.x[node])) {

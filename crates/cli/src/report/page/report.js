@@ -59,6 +59,7 @@ const sayWhatIsShown = () => {
   const places = unpackPlaces(packed.maps[0].places), missing = count - places.drawn.length;
   const drawn = packed.sample ? `The map shows ${number(count)} of ${plural(packed.sample.of, "node")}, drawn at random; their nearest nodes are searched among all nodes. Clusters and scores are those of the drawn nodes. ` : "";
   at("map-caption").textContent = `${drawn}Each point is a node; nearby points have similar vectors (t-SNE of the embedding). Distances between distant groups are not meaningful.${
+    packed.folded_in ? ` ${plural(packed.folded_in.of, "node")} ${packed.folded_in.of === 1 ? "was" : "were"} folded in and ${packed.folded_in.of === 1 ? "has" : "have"} a ring; the others were fitted.` : ""}${
     missing ? ` ${plural(missing, "node")} with a zero vector ${missing === 1 ? "is" : "are"} not drawn.` : ""}`;
   at("stages-text").textContent = "Unique stages find structure of single views, consensus stages structure that the views have in common. Each stage factorizes what the stages before it left." + (joint.length ? ` "${joint[0].name}" is the union of all views: its proximity counts paths that change views, and its columns are pairs that only such paths bring together.` : "");
   at("views-text").textContent = overlapText();
