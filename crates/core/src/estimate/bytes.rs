@@ -133,6 +133,12 @@ impl Memory {
     }
 }
 
+/// A union of views with so many entries, and what random walks in it are made from: 8 bytes for each entry at least, for exact and for
+/// sampled matrices.
+pub(super) fn union_bytes(nodes: usize, entries: usize) -> u64 {
+    (12 + 8) * entries as u64 + 8 * nodes as u64
+}
+
 fn csr_bytes(view: &View, value: f64) -> f64 {
     (4.0 + value) * view.adjacency.entries() as f64 + 8.0 * (view.adjacency.rows() + 1) as f64
 }

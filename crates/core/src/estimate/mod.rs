@@ -95,7 +95,22 @@ impl Estimate {
 impl Mnmf {
     /// Estimates what [`Mnmf::fit`] needs for a network, in a small fraction of its time. The fit itself never refuses.
     pub fn estimate(&self, network: &Network, pool: &Pool, observer: &mut Observer<'_>) -> Result<Estimate> {
+        self.estimate_within(network, None, pool, observer)
+    }
+
+    /// The same, which takes at most `max_memory` itself.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] when the network and the union of its views do not fit into that, or into the memory that is available.
+    pub fn estimate_within(
+        &self,
+        network: &Network,
+        max_memory: Option<u64>,
+        pool: &Pool,
+        observer: &mut Observer<'_>,
+    ) -> Result<Estimate> {
         let plan = self.plan(network.views().len())?;
+        advice::check_union(self, network, max_memory, pool)?;
         let union = self.union_of_views(network, pool);
         let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
         // The seed decides which walks are made, and hardly how many entries they leave.

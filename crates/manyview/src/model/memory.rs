@@ -47,10 +47,20 @@ impl Model {
 
     /// Estimates the memory of a fit in one process; `None` for methods whose memory is not known beforehand.
     pub fn estimate(&self, network: &Network, observer: &mut Observer<'_>) -> Result<Option<ModelEstimate>> {
+        self.estimate_within(network, None, observer)
+    }
+
+    /// The same, which takes at most `max_memory` itself.
+    fn estimate_within(
+        &self,
+        network: &Network,
+        max_memory: Option<u64>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Option<ModelEstimate>> {
         let Some(like) = self.settings.memory_like(network.views().len()) else { return Ok(None) };
         let pool = Pool::new(self.threads)?;
         if !like.each_view {
-            let estimate = like.mnmf.estimate(network, &pool, observer)?;
+            let estimate = like.mnmf.estimate_within(network, max_memory, &pool, observer)?;
             let views = estimate.views.clone();
             return Ok(Some(ModelEstimate { mnmf: like.mnmf, views, largest: None, estimate, pool }));
         }
@@ -58,7 +68,7 @@ impl Model {
         let mut largest: Option<(Network, Estimate)> = None;
         for view in 0..network.views().len() {
             let alone = network.only(view);
-            let estimate = like.mnmf.estimate(&alone, &pool, observer)?;
+            let estimate = like.mnmf.estimate_within(&alone, max_memory, &pool, observer)?;
             views.extend(estimate.views.iter().cloned());
             if largest.as_ref().is_none_or(|(_, known)| known.memory.peak() < estimate.memory.peak()) {
                 largest = Some((alone, estimate));
@@ -86,7 +96,8 @@ impl Model {
         max_memory: Option<u64>,
         observer: &mut Observer<'_>,
     ) -> Result<(Model, Option<ModelEstimate>)> {
-        let Some(estimate) = self.estimate(network, observer)? else { return Ok((self.clone(), None)) };
+        let estimate = self.estimate_within(network, max_memory, observer)?;
+        let Some(mut estimate) = estimate else { return Ok((self.clone(), None)) };
         let limit = Limit::new(max_memory);
         let given = estimate.mnmf.proximity;
         if limit.check(estimate.peak()).is_ok() || given.walks.is_some() || given.proximity == Source::Exact {
@@ -94,16 +105,20 @@ impl Model {
             return Ok((self.clone(), Some(estimate)));
         }
         let mut model = self.clone();
-        let mut estimate = estimate;
+        // An estimate holds the union of the views: one at a time.
+        let mut again = |model: &Model, before: ModelEstimate| -> Result<ModelEstimate> {
+            drop(before);
+            Ok(model.estimate_within(network, max_memory, observer)?.expect("the method is the same"))
+        };
         if estimate.estimate.proximity.how == How::Exact {
             model.settings.set("proximity", &Source::Sampled.name().into())?;
-            estimate = model.estimate(network, observer)?.expect("the method is the same");
+            estimate = again(&model, estimate)?;
         }
         if limit.check(estimate.peak()).is_err()
             && let Some(walks) = estimate.walks_within(network, limit.bytes)
         {
             model.settings.set("walks", &Value::from(walks))?;
-            estimate = model.estimate(network, observer)?.expect("the method is the same");
+            estimate = again(&model, estimate)?;
         }
         estimate.check(network, max_memory, observer)?;
         Ok((model, Some(estimate)))
