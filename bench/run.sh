@@ -65,9 +65,13 @@ if [ "${only[*]}" = "--only scale" ]; then
   out="bench/runs/$(date -u +%Y-%m-%d)-$name-scale"
   [ ${#quick[@]} = 0 ] || out="target/bench/quick-scale-$(date -u +%Y%m%dT%H%M%S)"
   [ ! -e "$out" ] || out="$out-$(date -u +%H%M%S)"
-  cargo build --release --locked -p manyview-cli
+  cargo build --release --locked -p manyview-cli -p manyview-bench
   mkdir -p "$out"
   describe >"$out/machine.txt"
+  # Passes over a matrix of 10^6 nodes; as small as a test in a quick run.
+  sparse=(--threads 1 --repeats 5)
+  [ ${#quick[@]} = 0 ] || sparse=(--threads 1 --repeats 1 --nodes 100000 --entries 20)
+  target/release/measure sparse "${sparse[@]}" | tee "$out/sparse.jsonl"
   python3 bench/scale.py "$out" "${quick[@]}"
   echo "written to $out"
   exit

@@ -36,11 +36,15 @@ GRID = [(0.1, 0.2, 0.5)] + [(noise, consensus, absent) for noise in (0.3, 0.5) f
 WITH_RIVALS = [(0.3, 0.2, 0.0), (0.5, 0.8, 0.5)]
 BUDGET_NETWORKS = ["worm_ppi", "aminer_authors", "acm", "flickr"]
 BUDGETS, BUDGET_SEEDS = (0.03, 0.1, 0.3), 3
-RANKS = [(100_000, 1), (100_000, 2), (100_000, 4), (1_000_000, 1), (1_000_000, 2), (1_000_000, 4)]
-QUICK_RANKS = [(10_000, 1), (10_000, 2)]
+# Nodes, ranks, and walks: those that `auto` takes, but of the large network half as many, for which four ranks fit into 14 GB.
+RANKS = [(100_000, 1, 90), (100_000, 2, 90), (100_000, 4, 90), (1_000_000, 1, 10), (1_000_000, 2, 10), (1_000_000, 4, 10)]
+QUICK_RANKS = [(10_000, 1, 20), (10_000, 2, 20)]
+# Iterations on the sample of rows that a factorization starts from, at most: ITERATIONS in crates/core/src/nmf/sample.rs.
+ITERATIONS_ON_SAMPLE = 10
 QUICK_GRID = [(0.1, 0.8, 0.0), (0.3, 0.5, 0.0)]
 COLUMNS = ["section", "network", "nodes", "dim", "noise", "consensus", "absent", "method", "ranks", "share", "walks", "entries", "seconds", "core_seconds", "read", "proximity",
            "factorize", "peak_mb", "expected_entries", "expected_mb", "expected_seconds", "communication",
+           "rank_entries_most", "rank_mb_most", "rank_mb_least", "megabytes", "expected_megabytes",
            "micro_f1", "nmi", "f1_30", "f1_70"]
 RIVALS = ["prone", "cleora", "pecanpy", "fastnode2vec"]
 UNITS = {"B": 1e-6, "KB": 1e-3, "MB": 1.0, "GB": 1e3}
@@ -133,26 +137,57 @@ def real_scores(result, labels, seed):
     return {"f1_30": f1[0], "f1_70": f1[1], "nmi": float(re.search(r'"nmi":\s*{\s*"mean":\s*([0-9.e-]+)', out).group(1))}
 
 
-def on_ranks(binary, ranks, network, result, dim):
+def on_ranks(binary, ranks, network, result, *options):
     """Embeds on several ranks of this machine, each with its share of the cores."""
     shutil.rmtree(result, ignore_errors=True)
     threads = max(1, (os.cpu_count() or 1) // ranks)
-    words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, binary, "embed", network, "-o", result, "--dim", dim, "--quiet", "--threads", threads]
+    words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, binary, "embed", network, "-o", result, "--quiet",
+             "--threads", threads, *options]
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     began = time.monotonic()
-    done = subprocess.run([str(word) for word in words], env=environment, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"mpirun failed:\n{done.stderr}")
+    process = subprocess.Popen([str(word) for word in words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    err = process.stderr.read()
+    # The ranks are children of mpirun, so their time is in its. Ranks that wait for others keep their cores busy.
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"mpirun failed:\n{err}")
     run = json.loads((result / "run.json").read_text())
-    records = run.get("rank_records") or [{"peak_memory_bytes": run["peak_memory_bytes"], "seconds": {"communication": 0.0}}]
+    records = run["rank_records"]
+    views = [*run["network"]["views"], *filter(None, [run["network"].get("joint")])]
+    peaks = [one["peak_memory_bytes"] / 1e6 for one in records]
     return {
+        "entries": sum(view["entries"] for view in views),
         "seconds": round(time.monotonic() - began, 2),
+        "core_seconds": round(usage.ru_utime + usage.ru_stime, 1),
         "read": round(run["seconds"]["read"], 2),
         "proximity": round(run["seconds"]["proximity"], 2),
         "factorize": round(run["seconds"]["factorize"], 2),
         "communication": round(max(one["seconds"]["communication"] for one in records), 2),
-        "peak_mb": round(max(one["peak_memory_bytes"] for one in records) / 1e6),
+        "rank_entries_most": max(one["entries"] for one in records),
+        "rank_mb_most": round(max(peaks)),
+        "rank_mb_least": round(min(peaks)),
+        "peak_mb": round(sum(peaks)),
+        "megabytes": round(records[0]["bytes"] / 1e6, 1),
+        "expected_megabytes": round(traffic(run, records[0]) / 1e6, 1),
     }
+
+
+def traffic(run, record):
+    """The bytes that a rank brings to collectives, by the model of docs/scale.md: in each iteration of a factorization with one V the
+    numerators of V; after it, the rank's rows of U once for the embedding, and once for each view that the product is subtracted from."""
+    nodes, total, fixed, pieces, iterations = run["network"]["nodes"], 0.0, 0, [], 0
+    for stage in run["stages"]:
+        width = stage["columns"][1] - stage["columns"][0]
+        row = 4 * -(-width // 4) * 4
+        total += row * (stage["iterations"] * nodes + (len(stage["weights"]) + 1) * record["rows"])
+        pieces.append(row * nodes)
+        iterations += stage["iterations"]
+        # One call for each view and for the embedding, one more for each view to measure what is left, and small sums.
+        fixed += 2 * len(stage["weights"]) + 5
+    # Iterations on samples are not recorded; each makes four calls, as all iterations do.
+    on_samples = (record["calls"] - fixed) / 4 - iterations
+    return total + sum(pieces) * min(max(on_samples / max(len(pieces), 1), 0), ITERATIONS_ON_SAMPLE)
 
 
 def table(lines, columns):
@@ -210,12 +245,15 @@ def main():
                     found = embedded(network, result, *options, "--seed", seed)
                     record(section="budget", network=name, method="mnmf", share=share, **found, **real_scores(result, network / "labels.tsv", seed))
         network, before = Path(work) / "network", None
-        for nodes, ranks in (QUICK_RANKS if arguments.quick else RANKS) if "ranks" in sections and arguments.mpi else []:
+        for nodes, ranks, walks in (QUICK_RANKS if arguments.quick else RANKS) if "ranks" in sections and arguments.mpi else []:
             if nodes != before:
                 generate(network, nodes, 0.1, 0.5, 0.0)
                 before = nodes
-            found = on_ranks(arguments.mpi, ranks, network, result, 16 if arguments.quick else 64)
-            record(section="ranks", nodes=nodes, method="mnmf", ranks=ranks, **found, **scores(result, network / "labels.tsv"))
+            dim = 16 if arguments.quick else 64
+            options = ["--dim", dim, "--proximity", "sampled", "--walks", walks]
+            found = on_ranks(arguments.mpi, ranks, network, result, *options)
+            record(section="ranks", nodes=nodes, dim=dim, method="mnmf", ranks=ranks, walks=walks, **found,
+                   **scores(result, network / "labels.tsv"))
     measured = {section: [line for line in lines if line["section"] == section] for section in sections}
     used = {section: [name for name in COLUMNS[1:] if any(name in line for line in of)] for section, of in measured.items()}
     parts = [table(measured[section], used[section]) for section in sections if measured[section]]

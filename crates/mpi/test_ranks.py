@@ -183,24 +183,47 @@ class Ranks(unittest.TestCase):
         self.fails(3, "embed net --negative 100000 -o never", 1, "has an empty proximity matrix")
         self.fails(3, "embed net --dim 2 -o never", 2, "is too small for")
         self.fails(3, "embed net --no-such-flag -o never", 2, "unexpected argument")
-        self.fails(3, "embed --view x=- -o never", 2, "standard input cannot be read by several ranks")
         self.fails(2, "generate -o never", 2, "runs as one process")
 
+    def test_only_rank_0_reads(self):
+        # Folders that only rank 0 has, and standard input, which launchers give to rank 0.
+        _, from_files = self.result(3, EXACT, "from-files")
+        script = self.folder / "moved.sh"
+        script.write_text(
+            '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || cd away\n'
+            f"exec {BINARY} embed net {EXACT} -o {self.folder}/elsewhere\n")
+        script.chmod(0o755)
+        (self.folder / "away").mkdir()
+        job = subprocess.run(
+            [*mpirun(3), str(script)], cwd=self.folder, env=ENVIRONMENT, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(job.returncode, 0, job.stderr)
+        edges = "".join((self.folder / f"net/view{view}.tsv").read_text() for view in (1, 2, 3))
+        job = subprocess.run(
+            [*mpirun(3), BINARY, *f"embed --view all=- {EXACT} -o piped".split()], cwd=self.folder, env=ENVIRONMENT, text=True,
+            timeout=SECONDS, input=edges, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(job.returncode, 0, job.stderr)
+        network = {name: json.loads((self.folder / name / "run.json").read_text())["network"] for name in ("elsewhere", "piped")}
+        self.assertEqual(network["elsewhere"]["fingerprint"], from_files["network"]["fingerprint"])
+        self.assertEqual([view["name"] for view in network["piped"]["views"]], ["all"])
+
     def test_an_error_on_one_rank_ends_all(self):
-        # Only rank 0 finds an existing result; only rank 1 reads another network.
+        # Only rank 0 finds an existing result; only rank 1 has other settings, which do or do not work.
         (self.folder / "there").mkdir(exist_ok=True)
         (self.folder / "there" / "run.json").write_text("{}")
         self.fails(3, f"embed net {EXACT} -o there", 2, "--force")
         script = self.folder / "other.sh"
         script.write_text(
-            f'#!/bin/sh\n[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && exec {BINARY} embed "$1" -o never -q\n'
+            f'#!/bin/sh\n[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && exec {BINARY} embed net $1 -o never\n'
             f"exec {BINARY} embed net {EXACT} -o never\n")
         script.chmod(0o755)
-        for network, words in (("nowhere", "error on rank 1: nowhere"), ("net/view1.tsv", "has read a different network")):
+        for options, words, code in (
+            (EXACT.replace("--dim 24", "--dim 25"), "rank 1 has other settings than rank 0", 2),
+            (f"{EXACT} --proximity exact --walks 3", "error on rank 1: ", 2)):
             job = subprocess.run(
-                [*mpirun(3), str(script), network], cwd=self.folder, env=ENVIRONMENT, text=True, timeout=SECONDS,
+                [*mpirun(3), str(script), options], cwd=self.folder, env=ENVIRONMENT, text=True, timeout=SECONDS,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            self.assertEqual(job.returncode, 1, job.stderr)
+            self.assertEqual(job.returncode, code, job.stderr)
             self.assertEqual(job.stderr.count(words), 1, job.stderr)
             self.vanishes("never")
 

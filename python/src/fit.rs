@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use manyview::comm::Local;
+use manyview::estimate::Terms;
 use manyview::living::KeptModel;
 use manyview::memory::peak_resident_bytes;
 use manyview::message::{Notation, Warning, WarningKind};
@@ -95,7 +96,9 @@ pub(crate) fn fitted(
     let mut memory = RunMemory::default();
     memory.phases.read = peak_resident_bytes();
     let (model, estimate) =
-        model.fitted_keeping(keep_model, network, max_memory, &mut |_| watch.look(&[]))?;
+        model.fitted_with(Terms { keeps_factors: keep_model, max_memory }, network, &mut |_| {
+            watch.look(&[])
+        })?;
     memory.estimated_bytes = estimate.map(|estimate| estimate.peak());
     Ok((model, memory))
 }

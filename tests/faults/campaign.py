@@ -26,6 +26,7 @@ import tempfile
 import time
 
 from harness import COMPARE, EMBED, Failure, Harness, Skipped, size_of
+from large import killed_large, max_memory
 from sizes import extreme_sizes
 
 SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT]
@@ -308,7 +309,7 @@ def input_truncated(faults):
 
 FAULTS = [
     signals, signals_in_a_comparison, full_disk, file_size_limit, read_only, deleted_folder, closed_streams, two_runs,
-    memory_limit, memory_group, clock, input_truncated, extreme_sizes,
+    memory_limit, memory_group, clock, input_truncated, extreme_sizes, killed_large, max_memory,
 ]  # fmt: skip
 
 

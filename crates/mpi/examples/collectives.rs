@@ -15,6 +15,9 @@ fn main() {
         blocks::<f32>(&mpi, most);
         blocks::<f64>(&mpi, most);
     }
+    for length in [0, 1, 1000, (1 << 20) + 1] {
+        broadcast(&mpi, length);
+    }
     if mpi.rank() == 0 {
         eprintln!("collectives are correct on {} ranks", mpi.size());
     }
@@ -38,4 +41,11 @@ fn blocks<T: Real>(mpi: &Mpi, most: usize) {
     let mut whole = vec![T::ZERO; expected.len()];
     mpi.gather_in_pieces(T::slice(&part), T::slice_mut(&mut whole), most);
     assert_eq!(whole, expected);
+}
+
+fn broadcast(mpi: &Mpi, length: usize) {
+    let byte = |rank: usize, at: usize| (at % 251 + 7 * rank) as u8;
+    let mut bytes: Vec<u8> = (0..length).map(|at| byte(mpi.rank(), at)).collect();
+    mpi.broadcast(&mut bytes);
+    assert!(bytes.iter().enumerate().all(|(at, &sent)| sent == byte(0, at)), "{length} bytes");
 }

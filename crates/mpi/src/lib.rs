@@ -105,6 +105,11 @@ impl Comm for Mpi {
     fn gather_numbers(&self, part: Slice<'_>, whole: SliceMut<'_>) {
         self.gather_in_pieces(part, whole, Count::MAX as usize);
     }
+
+    fn broadcast(&self, bytes: &mut [u8]) {
+        let root = self.world.process_at_rank(0);
+        bytes.chunks_mut(Count::MAX as usize).for_each(|piece| root.broadcast_into(piece));
+    }
 }
 
 impl Mpi {

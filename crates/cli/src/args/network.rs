@@ -91,15 +91,6 @@ impl NetworkArgs {
         Ok(Source::Views(views))
     }
 
-    /// Whether standard input is read.
-    pub(crate) fn uses_standard_input(&self) -> bool {
-        let dash = |path: &PathBuf| path.as_os_str() == "-";
-        self.network.iter().chain(&self.nodes).any(dash)
-            || self.view.iter().any(|view| {
-                view.split_once('=').is_some_and(|(_, path)| path == "-" || path.starts_with("-:"))
-            })
-    }
-
     /// Returns how to read the files.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {

@@ -10,6 +10,7 @@ use manyview::io::{Checksums, Directed, Disk, Files, Format, InputFile, ReadNetw
 use manyview::living::{MODEL, write_model};
 use manyview::memory::peak_resident_bytes;
 use manyview::message::{Notation, switch};
+use manyview::method::share_network;
 use manyview::network::Duplicates;
 use manyview::overlap::overlaps;
 use manyview::parallel::Pool;
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &EmbedArgs, ranks: &Ranks) -> Result<()> {
     }
     let kept = CheckpointFolder::look(folder, &args.checkpoint, &model, args.output.force, ranks.rank())?;
     let files = Checksums::of(&Disk);
-    let (read, read_seconds) = read_views(&files, args, &model, &mut reporter)?;
+    let (read, read_seconds) = read_once(&files, args, &model, ranks, &mut reporter)?;
     let network = &read.network;
     for format in &args.format {
         format.check(network.nodes())?;
@@ -98,9 +99,6 @@ fn check(args: &EmbedArgs, model: &Model, ranks: &Ranks) -> Result<()> {
     model.check()?;
     model.check_labels(args.labels.is_some())?;
     let name = model.method().name();
-    if ranks.size() > 1 && args.network.uses_standard_input() {
-        bail!(Error::config("standard input cannot be read by several ranks; put the edges into a file"));
-    }
     let asks_for_checkpoints = args.checkpoint.resume || args.checkpoint.keep_checkpoint;
     model.method().capabilities().check(name, ranks.size(), asks_for_checkpoints)?;
     if args.save_model && !model.method().capabilities().stages {
@@ -131,6 +129,30 @@ fn read_views(
     let Some(name) = &args.view_only else { return Ok((read, seconds)) };
     let view = read.network.view_index(name)?;
     Ok((ReadNetwork { network: read.network.only(view), ..read }, seconds))
+}
+
+/// Reads the network on rank 0 and shares it with the other ranks. Only rank 0 knows how it was read.
+fn read_once(
+    files: &dyn Files,
+    args: &EmbedArgs,
+    model: &Model,
+    ranks: &Ranks,
+    reporter: &mut Reporter,
+) -> Result<(ReadNetwork, f64)> {
+    let began = Instant::now();
+    let read = match ranks.rank() {
+        0 => Some(read_views(files, args, model, reporter)?.0),
+        _ => None,
+    };
+    let (own, rest) = match read {
+        Some(ReadNetwork { network, notes, warnings, skipped }) => {
+            (Some(network), (notes, warnings, skipped))
+        }
+        None => (None, Default::default()),
+    };
+    let network = share_network(own, ranks);
+    let (notes, warnings, skipped) = rest;
+    Ok((ReadNetwork { network, notes, warnings, skipped }, began.elapsed().as_secs_f64()))
 }
 
 /// The views that the command line calls directed, for the record; Python needs it to recognize the network.
@@ -204,12 +226,12 @@ pub(super) fn create(
         (0, _) => ResultFolder::create(folder, formats, matches!(existing, Existing::Replaced)).map(Some),
         _ => Ok(None),
     };
-    // The other ranks do not start to read a network whose result cannot be written.
-    let output = comm::agree(ranks, output)?;
-    if let Some(output) = &output {
+    // Before the other ranks are met: if one of them has failed, this process ends there.
+    if let Ok(Some(output)) = &output {
         interrupt::writes_to(output.traces());
     }
-    Ok(output)
+    // No network is read whose result cannot be written.
+    Ok(comm::agree(ranks, output)?)
 }
 
 /// Embeds the network, writes the result and prints a summary.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::Result;
 use manyview::comm::Comm;
 use manyview::embedding::Kind;
-use manyview::estimate::{ExpectedTime, Memory, ViewEstimate};
+use manyview::estimate::{ExpectedTime, Memory, Terms, ViewEstimate};
 use manyview::living::file_bytes;
 use manyview::memory::{available_bytes, peak_resident_bytes};
 use manyview::message::{Notation, option};
@@ -38,8 +38,8 @@ pub(super) fn fitted(
         }
         return Ok((model.clone(), RunMemory { estimated_bytes: None, phases }));
     }
-    let (fitted, estimate) =
-        model.fitted_keeping(save_model, network, max_memory, &mut |_| interrupt::go_on())?;
+    let terms = Terms { keeps_factors: save_model, max_memory };
+    let (fitted, estimate) = model.fitted_with(terms, network, &mut |_| interrupt::go_on())?;
     let Some(estimate) = estimate else { return Ok((fitted, RunMemory { estimated_bytes: None, phases })) };
     if let Some(sampled) = sampled(&estimate, fitted != *model) {
         reporter.say(&sampled);
@@ -66,11 +66,16 @@ fn sampled(estimate: &ModelEstimate, reduced: bool) -> Option<String> {
 /// Prints the plan.
 pub(super) fn run(network: &Network, model: &Model, max_memory: Option<u64>, save_model: bool) -> Result<()> {
     let mut watch = |_: &Progress<'_>| interrupt::go_on();
-    let (fitted, found, verdict) = match model.fitted_keeping(save_model, network, max_memory, &mut watch) {
+    let terms = Terms { keeps_factors: save_model, max_memory };
+    let (fitted, found, verdict) = match model.fitted_with(terms, network, &mut watch) {
         Ok((model, found)) => (model, found, String::new()),
         Err(Error::TooLarge(message)) => {
             let verdict = format!("\nThis run would fail: {}\n", message.in_notation(Notation::CommandLine));
-            (model.clone(), model.estimate_keeping(save_model, network, &mut watch)?, verdict)
+            (
+                model.clone(),
+                model.estimate_with(Terms { max_memory: None, ..terms }, network, &mut watch)?,
+                verdict,
+            )
         }
         Err(error) => return Err(error.into()),
     };

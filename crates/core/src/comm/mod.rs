@@ -1,5 +1,5 @@
 //! Communication between ranks. A rank owns a contiguous block of rows of every residual and of U, and has a full copy
-//! of every V, so the solver needs only two collectives.
+//! of every V, so the solver needs only two collectives. A third one shares the network, which rank 0 reads.
 //!
 //! A single process is a special case with one rank, [`Local`], so there is only one solver.
 
@@ -12,7 +12,7 @@ pub use timed::{Timed, Traffic};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::{Real, Slice, SliceMut};
 
-/// The collectives that the solver needs. Blocks of rows are contiguous, in rank order.
+/// The collectives of a fit. Blocks of rows are contiguous, in rank order.
 ///
 /// A failed collective ends the job (the default of MPI), so no method returns a `Result`. All ranks make the same
 /// calls in the same order; decisions to stop are based on reduced numbers. Collectives are called on the thread that
@@ -30,6 +30,9 @@ pub trait Comm {
 
     /// Concatenates the blocks of all ranks, which have the same type as the whole. See [`all_gather`].
     fn gather_numbers(&self, part: Slice<'_>, whole: SliceMut<'_>);
+
+    /// Replaces the bytes of all ranks by those of rank 0; all have the same number of them.
+    fn broadcast(&self, bytes: &mut [u8]);
 }
 
 /// Adds `buf` over all ranks; every rank receives the same sum.
@@ -67,6 +70,8 @@ impl Comm for Local {
             _ => unreachable!("{SAME_TYPE}"),
         }
     }
+
+    fn broadcast(&self, _: &mut [u8]) {}
 }
 
 /// The sum of one number over all ranks.

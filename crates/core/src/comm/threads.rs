@@ -139,6 +139,16 @@ impl Comm for Threads<'_> {
             _ => unreachable!("{SAME_TYPE}"),
         }
     }
+
+    fn broadcast(&self, bytes: &mut [u8]) {
+        let own: Vec<f64> =
+            if self.rank == 0 { bytes.iter().map(|&x| x.into()).collect() } else { Vec::new() };
+        self.exchange(&own, |parts| {
+            for (byte, &sent) in bytes.iter_mut().zip(&parts[0]) {
+                *byte = sent as u8;
+            }
+        });
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +170,16 @@ mod tests {
         for rank in seen {
             assert_eq!(rank, ([3.0, 3.0], [0.0, 1.0, 2.0, 3.0, 4.0]));
         }
+    }
+
+    #[test]
+    fn bytes_of_rank_0_reach_every_rank() {
+        let received = Threads::run(3, |comm| {
+            let mut bytes = [comm.rank() as u8, 255 - comm.rank() as u8];
+            comm.broadcast(&mut bytes);
+            bytes
+        });
+        assert_eq!(received, [[0, 255]; 3]);
     }
 
     /// Defect 1 of the fault campaign, for ranks.

@@ -70,6 +70,11 @@ impl Comm for Timed<'_> {
         };
         self.count(bytes, || self.comm.gather_numbers(part, whole));
     }
+
+    fn broadcast(&self, bytes: &mut [u8]) {
+        let brought = if self.comm.rank() == 0 { bytes.len() } else { 0 };
+        self.count(brought, || self.comm.broadcast(bytes));
+    }
 }
 
 #[cfg(test)]
@@ -82,8 +87,15 @@ mod tests {
         let comm = Timed::new(&Local);
         all_reduce_sum(&comm, &mut [1.0f32; 3]);
         all_gather(&comm, &[1.0f64; 2], &mut [0.0; 2]);
+        comm.broadcast(&mut [1; 5]);
         let Traffic { calls, bytes, .. } = comm.traffic();
-        assert_eq!((calls, bytes), (2, 28));
+        assert_eq!((calls, bytes), (3, 33));
+        let brought = Threads::run(2, |comm| {
+            let comm = Timed::new(comm);
+            comm.broadcast(&mut [1; 5]);
+            comm.traffic().bytes
+        });
+        assert_eq!(brought, [5, 0]);
     }
 
     #[test]

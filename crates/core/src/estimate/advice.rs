@@ -1,11 +1,11 @@
 //! Refuses work that does not fit into memory, and suggests settings that do.
 
-use super::{Estimate, Matrix, Memory, Process};
+use super::{Estimate, Matrix, Memory, Process, Terms, bytes};
 use crate::method::Observer;
 use crate::mnmf::{Joint, Mnmf};
 use crate::proximity::{self, How, Source, Walks};
 use manyview_base::error::{Error, Result};
-use manyview_base::memory::{Limit, available_bytes, size_text};
+use manyview_base::memory::{Limit, available_bytes, resident_bytes, size_text};
 use manyview_base::message::option_value;
 use manyview_base::parallel::Pool;
 use manyview_data::network::Network;
@@ -144,9 +144,10 @@ impl Estimate {
         observer: &mut Observer<'_>,
     ) -> Result<Vec<String>> {
         let mut ways = Vec::new();
+        let terms = Terms { keeps_factors: self.keeps_factors, ..Terms::default() };
         let sampled = proximity::Settings { proximity: Source::Sampled, ..config.proximity };
         let sampled = Mnmf { proximity: sampled, ..config.clone() };
-        let estimate = sampled.estimate_keeping(self.keeps_factors, network, pool, observer)?;
+        let estimate = sampled.estimate_with(terms, network, pool, observer)?;
         if estimate.memory.peak() <= limit || estimate.walks_within(&sampled, network, limit).is_some() {
             ways.push(option_value("proximity", Source::Sampled.name()).to_string());
         }
@@ -172,7 +173,7 @@ impl Estimate {
             }
             let near = proximity::Settings { window, ..config.proximity };
             let narrower = Mnmf { proximity: near, ..config.clone() };
-            let estimate = narrower.estimate(network, pool, observer)?;
+            let estimate = narrower.estimate_with(terms, network, pool, observer)?;
             if estimate.memory.peak() <= limit && estimate.views.iter().all(|view| view.entries > 0.0) {
                 ways.push(format!(
                     "{} (about {})",
@@ -184,6 +185,31 @@ impl Estimate {
         }
         Ok(ways)
     }
+}
+
+/// Refuses a network whose union of views does not fit into the memory: everything else comes on top of that.
+pub(super) fn check_union(
+    config: &Mnmf,
+    network: &Network,
+    max_memory: Option<u64>,
+    pool: &Pool,
+) -> Result<()> {
+    if config.joint == Joint::Off || network.views().len() < 2 {
+        return Ok(());
+    }
+    let (held, limit) = (resident_bytes().unwrap_or(0), Limit::new(max_memory));
+    let needed = |entries: usize| held + bytes::union_bytes(network.nodes().len(), entries);
+    // Counted only where it matters.
+    let most = network.views().iter().map(|view| view.adjacency.entries()).sum();
+    if limit.check(needed(most)).is_ok() {
+        return Ok(());
+    }
+    limit.check(needed(proximity::entries_of_union(network, pool))).map_err(|exceeded| {
+        let joint = option_value("joint", Joint::Off.name());
+        Error::too_large(format!(
+            "the network and the union of its views alone need {exceeded}; use {joint}, which leaves the union out, or more memory"
+        ))
+    })
 }
 
 /// A size for `max_memory`, with a little room.

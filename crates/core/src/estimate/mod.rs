@@ -94,21 +94,34 @@ impl Estimate {
     }
 }
 
+/// What a fit is estimated for, besides its settings.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terms {
+    /// Whether it keeps its factors.
+    pub keeps_factors: bool,
+    /// The most bytes that the estimate itself may take, beside what is available.
+    pub max_memory: Option<u64>,
+}
+
 impl Mnmf {
     /// Estimates what [`Mnmf::fit`] needs for a network, in a small fraction of its time. The fit itself never refuses.
     pub fn estimate(&self, network: &Network, pool: &Pool, observer: &mut Observer<'_>) -> Result<Estimate> {
-        self.estimate_keeping(false, network, pool, observer)
+        self.estimate_with(Terms::default(), network, pool, observer)
     }
 
-    /// The same of a fit that keeps its factors, or not.
-    pub fn estimate_keeping(
+    /// The same on some terms.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] when the network and the union of its views do not fit into `max_memory`, or into the memory that is available.
+    pub fn estimate_with(
         &self,
-        keeps_factors: bool,
+        terms: Terms,
         network: &Network,
         pool: &Pool,
         observer: &mut Observer<'_>,
     ) -> Result<Estimate> {
         let plan = self.plan(network.views().len())?;
+        advice::check_union(self, network, terms.max_memory, pool)?;
         let union = self.union_of_views(network.views(), pool);
         let all_views: Vec<&View> = network.views().iter().chain(&union).collect();
         // The seed decides which walks are made, and hardly how many entries they leave.
@@ -125,6 +138,7 @@ impl Mnmf {
             });
         }
         let matrices: Vec<Matrix> = views.iter().map(|view| view.matrix(view.entries)).collect();
+        let keeps_factors = terms.keeps_factors;
         let process = Process { threads: pool.threads(), read: peak_resident_bytes(), keeps_factors };
         let memory = Memory::of(self, proximity.how, &plan, network, union.as_ref(), &matrices, process);
         Ok(Estimate { proximity, views, memory, threads: process.threads, keeps_factors, union })

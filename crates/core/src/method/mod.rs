@@ -9,11 +9,13 @@
 mod length;
 mod ranks;
 mod record;
+mod shared;
 mod task;
 
 pub use length::LENGTH;
 pub(crate) use length::scale_to_length;
 pub use record::{ChosenPlan, Fit, OwnWork, SampledRecord, Seconds, StageRecord, Stop, ViewRecord};
+pub use shared::share_network;
 pub use task::{Found, Observer, Progress, StageWork, Task, part};
 
 use std::sync::Arc;
@@ -22,6 +24,7 @@ use std::time::Instant;
 use manyview_base::error::{Error, Result};
 use manyview_base::message::{Warning, WarningKind, option, switch};
 use manyview_base::parallel::Pool;
+use manyview_base::random::{mix_words, text_key};
 use manyview_base::settings::Settings;
 use manyview_data::Network;
 use manyview_data::embedding::Embedding;
@@ -186,7 +189,10 @@ pub fn fit<M: Method>(
     let mut task = Task::new(network, method.dim(), options.seed, &pool, options.labels, observer);
     task.keeps_factors = options.keep_factors;
     let fingerprint = network.fingerprint();
-    ranks::check_same(network, fingerprint, options.comm)?;
+    let keeps = [options.keep_factors, options.checkpoints.is_some()].map(u64::from);
+    let settings = text_key(&serde_json::to_string(method).expect("settings are plain values"));
+    let settings = mix_words([text_key(name), settings, options.seed].into_iter().chain(keeps));
+    ranks::check_same(network, &ranks::Work { network: fingerprint, settings }, options.comm)?;
     let found = method.run_on(&mut task, options.comm, options.checkpoints)?;
     let ran = Ran { found, fingerprint, seconds: began.elapsed().as_secs_f64(), threads: pool.threads() };
     ran.finish(method, name, network, options)

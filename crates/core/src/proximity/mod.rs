@@ -33,7 +33,7 @@ use std::time::Instant;
 pub use attached::{Arc, Attachable, Patch, PatchScratch};
 pub use chosen::for_chosen_rows;
 use degrees::{Degrees, Precision};
-pub use joint::union_of_views;
+pub use joint::{entries_of_union, union_of_views};
 use manyview_base::error::{Error, Result};
 use manyview_base::linalg::{BLOCK_ROWS, Csr, Real, Tiles};
 use manyview_base::message::{option, option_value};

@@ -133,6 +133,42 @@ mod tests {
         assert_eq!(cut(&costs, 1000, 3), [0, 67, 400, 1000]);
     }
 
+    /// To the bit: what ranks compute is a part of what one process computes.
+    #[test]
+    fn blocks_of_ranks_are_the_matrix_of_one_process() {
+        use crate::comm::Threads;
+        use crate::proximity::{Keep, Settings, Source, row_blocks};
+        use manyview_base::linalg::Csr;
+        use manyview_data::generate::Planted;
+
+        let planted = Planted { nodes: 700, views: 2, skew: 1.0, seed: 4, ..Planted::default() };
+        let network = planted.generate().unwrap().network().unwrap();
+        let (pool, nodes) = (Pool::new(Some(2)).unwrap(), network.nodes().len());
+        let views: Vec<&View> = network.views().iter().collect();
+        let sampled = Settings { proximity: Source::Sampled, walks: Some(12), ..Settings::default() };
+        for settings in [Settings::default(), sampled] {
+            let proximity = Proximity::decide(settings, &views, 5, &pool).unwrap();
+            let matrices = |comm: &dyn Comm| {
+                let mut watch = |_: &Progress<'_>| ControlFlow::Continue(());
+                let rows = own_rows(nodes, &views, proximity, &pool, comm, &mut watch).unwrap();
+                let rows_of = |view: &&View| {
+                    let go_on = &mut |_| ControlFlow::Continue(());
+                    row_blocks::<f32>(view, proximity, rows.clone(), Keep::All, &pool, go_on).unwrap().blocks
+                };
+                views.iter().map(rows_of).collect::<Vec<_>>()
+            };
+            let stacked = |ranks: usize| -> Vec<Csr<f32>> {
+                let parts = Threads::run(ranks, |comm| matrices(comm));
+                let of_view = |view: usize| parts.iter().flat_map(|part| part[view].clone()).collect();
+                (0..views.len()).map(|view| Csr::stack(nodes, of_view(view))).collect()
+            };
+            let one = stacked(1);
+            for ranks in [2, 3, 4] {
+                assert!(stacked(ranks) == one, "{ranks} ranks, {settings:?}");
+            }
+        }
+    }
+
     #[test]
     fn bounds_rise_when_ranks_outnumber_rows() {
         for (nodes, ranks) in [(0, 3), (1, 5), (2, 9), (40, 41)] {

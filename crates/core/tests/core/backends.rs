@@ -186,7 +186,22 @@ fn ranks_with_different_networks_are_refused() {
         fit_watched(&config, network, comm, None, &mut |_| ControlFlow::Continue(()))
     });
     for result in results {
-        assert!(result.unwrap_err().to_string().contains("rank 1 has read a different network"));
+        assert!(result.unwrap_err().to_string().contains("rank 1 has a different network"));
+    }
+}
+
+#[test]
+fn ranks_with_different_settings_are_refused() {
+    let network = network(100);
+    let config = Mnmf { dim: 12, stages: 2, ..Mnmf::default() };
+    let other = Mnmf { max_iter: config.max_iter + 1, ..config.clone() };
+    let results = Threads::run(3, |comm| {
+        use manyview_core::comm::Comm;
+        let config = if comm.rank() == 2 { &other } else { &config };
+        fit_watched(config, &network, comm, None, &mut |_| ControlFlow::Continue(()))
+    });
+    for result in results {
+        assert!(result.unwrap_err().to_string().contains("rank 2 has other settings than rank 0"));
     }
 }
 
@@ -209,7 +224,7 @@ fn ranks_whose_sums_of_weights_overflow_are_told_apart() {
             fit_watched(&config, network, comm, None, &mut |_| ControlFlow::Continue(()))
         });
         for result in results {
-            let words = "rank 2 has read a different network (the nodes, the edges or their weights are not those of rank 0)";
+            let words = "rank 2 has a different network (the nodes, the edges or their weights are not those of rank 0)";
             let error = result.unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }

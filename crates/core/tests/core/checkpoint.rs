@@ -11,6 +11,7 @@ use manyview_core::comm::{Comm, Local, Threads};
 use manyview_core::method::{Fit, Progress, StageRecord};
 use manyview_core::mnmf::{Consensus, Mnmf, Order};
 use manyview_core::preset::Preset;
+use manyview_core::proximity;
 use manyview_data::Network;
 use manyview_data::generate::Planted;
 
@@ -22,6 +23,10 @@ fn network() -> Network {
 
 fn config() -> Mnmf {
     Mnmf { dim: 40, stages: 5, max_iter: 12, ..Mnmf::default() }
+}
+
+fn sampled(walks: usize) -> proximity::Settings {
+    proximity::Settings { walks: Some(walks), ..proximity::Settings::default() }
 }
 
 /// Runs until `stages` stages are finished and kept.
@@ -63,6 +68,7 @@ fn a_run_taken_up_anywhere_ends_with_the_same_bits() {
         config(),
         Mnmf { consensus: Consensus::Shared, order: Order::ConsensusFirst, ..config() },
         Mnmf { dim: 40, stages: 4, consensus_stages: Some(2), max_iter: 12, ..Mnmf::preset(Preset::Authors) },
+        Mnmf { proximity: sampled(20), ..config() },
     ];
     for config in variants {
         let whole = config.fit(&network).unwrap();

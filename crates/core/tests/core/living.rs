@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::common::planted;
 use manyview_base::error::Result;
 use manyview_base::parallel::Pool;
+use manyview_core::estimate::Terms;
 use manyview_core::living::{Additions, Folded, KeptModel, MODEL, TOLERANCE, Updated, write_model};
 use manyview_core::method::{self, Fit, Options};
 use manyview_core::mnmf::{Consensus, Mnmf, Order};
@@ -424,8 +425,12 @@ fn kept_factors_are_part_of_the_estimate() {
         for preset in Preset::ALL {
             let settings = Mnmf { dim: 96, max_iter: 3, consensus, ..Mnmf::preset(preset) };
             let peak = |keeps_factors: bool| {
-                let found = settings
-                    .estimate_keeping(keeps_factors, &network, &pool, &mut |_| ControlFlow::Continue(()));
+                let found = settings.estimate_with(
+                    Terms { keeps_factors, ..Terms::default() },
+                    &network,
+                    &pool,
+                    &mut |_| ControlFlow::Continue(()),
+                );
                 found.unwrap().memory.factorize
             };
             let (fit, _) = fitted(&settings, &network);

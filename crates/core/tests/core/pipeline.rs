@@ -58,10 +58,15 @@ const GOLDEN: [u64; 3] = [0xab48_9d83_73a4_d100, 0x4e67_fa90_51a2_4063, 0x99c6_6
 fn any_number_of_threads_gives_the_same_bits() {
     let network = planted(&Planted { nodes: 700, ..small() }, &[0, 1, 2]);
     for consensus in Consensus::ALL {
-        let fit = |threads| fit_on_threads(threads, &Mnmf { consensus, ..config() }, &network);
-        let one = fit(1);
-        for threads in [2, 3, 8] {
-            assert_eq!(fit(threads).embedding, one.embedding, "{threads} threads, {consensus:?}");
+        for walks in [None, Some(20)] {
+            let proximity = proximity::Settings { walks, ..proximity::Settings::default() };
+            let settings = Mnmf { consensus, proximity, ..config() };
+            let one = fit_on_threads(1, &settings, &network);
+            assert_eq!(one.views[0].sampled.is_some(), walks.is_some());
+            for threads in [2, 3, 8] {
+                let other = fit_on_threads(threads, &settings, &network);
+                assert_eq!(other.embedding, one.embedding, "{threads} threads, {consensus:?}, {walks:?}");
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use manyview_base::error::{Error, Result};
 use manyview_base::memory::{self, Limit};
 use manyview_base::message::option;
 use manyview_base::parallel::Pool;
-use manyview_core::estimate::{Estimate, ViewEstimate};
+use manyview_core::estimate::{Estimate, Terms, ViewEstimate};
 use manyview_core::method::Observer;
 use manyview_core::mnmf::Mnmf;
 use manyview_core::proximity::{How, Source};
@@ -47,20 +47,23 @@ impl Model {
 
     /// Estimates the memory of a fit in one process; `None` for methods whose memory is not known beforehand.
     pub fn estimate(&self, network: &Network, observer: &mut Observer<'_>) -> Result<Option<ModelEstimate>> {
-        self.estimate_keeping(false, network, observer)
+        self.estimate_with(Terms::default(), network, observer)
     }
 
-    /// The same of a fit that keeps its factors, or not.
-    pub fn estimate_keeping(
+    /// The same on some terms.
+    ///
+    /// # Errors
+    /// Those of [`Mnmf::estimate_with`].
+    pub fn estimate_with(
         &self,
-        keeps_factors: bool,
+        terms: Terms,
         network: &Network,
         observer: &mut Observer<'_>,
     ) -> Result<Option<ModelEstimate>> {
         let Some(like) = self.settings.memory_like(network.views().len()) else { return Ok(None) };
         let pool = Pool::new(self.threads)?;
         if !like.each_view {
-            let estimate = like.mnmf.estimate_keeping(keeps_factors, network, &pool, observer)?;
+            let estimate = like.mnmf.estimate_with(terms, network, &pool, observer)?;
             let views = estimate.views.clone();
             return Ok(Some(ModelEstimate { mnmf: like.mnmf, views, largest: None, estimate, pool }));
         }
@@ -68,7 +71,7 @@ impl Model {
         let mut largest: Option<(Network, Estimate)> = None;
         for view in 0..network.views().len() {
             let alone = network.only(view);
-            let estimate = like.mnmf.estimate(&alone, &pool, observer)?;
+            let estimate = like.mnmf.estimate_with(terms, &alone, &pool, observer)?;
             views.extend(estimate.views.iter().cloned());
             if largest.as_ref().is_none_or(|(_, known)| known.memory.peak() < estimate.memory.peak()) {
                 largest = Some((alone, estimate));
@@ -96,23 +99,22 @@ impl Model {
         max_memory: Option<u64>,
         observer: &mut Observer<'_>,
     ) -> Result<(Model, Option<ModelEstimate>)> {
-        self.fitted_keeping(false, network, max_memory, observer)
+        self.fitted_with(Terms { max_memory, ..Terms::default() }, network, observer)
     }
 
-    /// The same for a fit that keeps its factors, or not.
+    /// The same for a fit on some terms.
     ///
     /// # Errors
     /// Those of [`fitted`](Self::fitted).
-    pub fn fitted_keeping(
+    pub fn fitted_with(
         &self,
-        keeps_factors: bool,
+        terms: Terms,
         network: &Network,
-        max_memory: Option<u64>,
         observer: &mut Observer<'_>,
     ) -> Result<(Model, Option<ModelEstimate>)> {
-        let Some(estimate) = self.estimate_keeping(keeps_factors, network, observer)? else {
-            return Ok((self.clone(), None));
-        };
+        let max_memory = terms.max_memory;
+        let estimate = self.estimate_with(terms, network, observer)?;
+        let Some(mut estimate) = estimate else { return Ok((self.clone(), None)) };
         let limit = Limit::new(max_memory);
         let given = estimate.mnmf.proximity;
         if limit.check(estimate.peak()).is_ok() || given.walks.is_some() || given.proximity == Source::Exact {
@@ -120,20 +122,20 @@ impl Model {
             return Ok((self.clone(), Some(estimate)));
         }
         let mut model = self.clone();
-        let mut estimate = estimate;
-        let again = |model: &Model, observer: &mut Observer<'_>| -> Result<ModelEstimate> {
-            let estimate = model.estimate_keeping(keeps_factors, network, observer)?;
-            Ok(estimate.expect("the method is the same"))
+        // An estimate holds the union of the views: one at a time.
+        let mut again = |model: &Model, before: ModelEstimate| -> Result<ModelEstimate> {
+            drop(before);
+            Ok(model.estimate_with(terms, network, observer)?.expect("the method is the same"))
         };
         if estimate.estimate.proximity.how == How::Exact {
             model.settings.set("proximity", &Source::Sampled.name().into())?;
-            estimate = again(&model, observer)?;
+            estimate = again(&model, estimate)?;
         }
         if limit.check(estimate.peak()).is_err()
             && let Some(walks) = estimate.walks_within(network, limit.bytes)
         {
             model.settings.set("walks", &Value::from(walks))?;
-            estimate = again(&model, observer)?;
+            estimate = again(&model, estimate)?;
         }
         estimate.check(network, max_memory, observer)?;
         Ok((model, Some(estimate)))
