@@ -15,7 +15,6 @@ commands, the best of some repeats that are run in turn; and one node through Py
 
 import argparse
 import gzip
-import math
 import random
 import subprocess
 import sys
@@ -271,7 +270,8 @@ def speed(manyview, folder, count, repeats):
         cost = best[name]
         print(f"| {what} | {cost.cpu:.2f} | {refit.cpu / cost.cpu:.1f} | {cost.wall:.2f} | {refit.wall / cost.wall:.1f} | {cost.memory / 1e6:.0f} | {aim} |")
     more = best["fold-in"].wall - best["one"].wall
-    print(f"\nNew nodes a second, without the start: {len(chosen) / more if more > 0 else math.inf:,.0f}.")
+    rate = f"{len(chosen) / more:,.0f}" if more > 0 else "not measured, too few to tell from the start"
+    print(f"\nNew nodes a second, without the start: {rate}.")
     print("One node through Python: " + ("not measured, as the package or pandas is not installed." if in_python is None else f"{in_python:.1f} ms (aim: 10 ms)."))
 
 

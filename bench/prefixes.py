@@ -3,7 +3,7 @@
     python3 bench/prefixes.py NETWORK... [--binary target/release/manyview]
 
 Each NETWORK is a folder that `manyview embed` reads, with labels.tsv. Prints a Markdown table: micro-F1 of a classifier (C = 1, half of the labeled
-nodes for training, ten splits; with several labels per node, as many as it has) and NMI of k-means, after each number of stages of one fit with the default settings.
+nodes for training, ten splits; with several labels per node, as many as it has, and no NMI) and NMI of k-means, after each number of stages of one fit with the default settings.
 """
 
 import argparse
@@ -20,9 +20,12 @@ def run(binary, *words):
 
 
 def scores(binary, folder, labels):
+    """Of classification, and the NMI of clusters if nodes have one label each."""
     classified = json.loads(run(binary, "evaluate", "classify", folder, "--labels", labels, "--train", "0.5", "--json", "-q"))
+    if any(line.count("\t") > 1 for line in labels.read_text(encoding="utf-8").splitlines()):
+        return classified, "–"
     clustered = json.loads(run(binary, "evaluate", "cluster", folder, "--labels", labels, "--json", "-q"))
-    return classified, clustered
+    return classified, f"{100 * clustered['nmi']['mean']:.1f}"
 
 
 def main():
@@ -40,11 +43,11 @@ def main():
             for stages in range(1, records[-1]["stage"] + 1):
                 cut = Path(place) / str(stages)
                 run(args.binary, "truncate", whole, "--stages", stages, "-q", "-o", cut)
-                classified, clustered = scores(args.binary, cut, folder / "labels.tsv")
+                classified, nmi = scores(args.binary, cut, folder / "labels.tsv")
                 dim = json.loads((cut / "run.json").read_text())["config"]["dim"]
                 share = classified["shares"][0]
                 f1 = 100 * (share["known_micro_f1"] or share["micro_f1"])["mean"]
-                print(f"| {folder.name} | {stages} | {dim} | {f1:.1f} | {100 * clustered['nmi']['mean']:.1f} |")
+                print(f"| {folder.name} | {stages} | {dim} | {f1:.1f} | {nmi} |")
                 sys.stdout.flush()
 
 
