@@ -226,12 +226,12 @@ pub(super) fn create(
         (0, _) => ResultFolder::create(folder, formats, matches!(existing, Existing::Replaced)).map(Some),
         _ => Ok(None),
     };
-    // The other ranks do not start to read a network whose result cannot be written.
-    let output = comm::agree(ranks, output)?;
-    if let Some(output) = &output {
+    // Before the other ranks are met: if one of them has failed, this process ends there.
+    if let Ok(Some(output)) = &output {
         interrupt::writes_to(output.traces());
     }
-    Ok(output)
+    // No network is read whose result cannot be written.
+    Ok(comm::agree(ranks, output)?)
 }
 
 /// Embeds the network, writes the result and prints a summary.
