@@ -35,6 +35,10 @@ impl Estimate {
         let mut ways = self.smaller_settings(config, network, limit.bytes, pool, observer)?;
         if limit.given && available_bytes().is_none_or(|available| peak < available) {
             ways.push(option_value("max_memory", size(peak)).to_string());
+            if let Some(least) = self.peak_of_one_walk(config, network).filter(|&least| least < peak) {
+                let enough = option_value("max_memory", size(least));
+                ways.push(format!("{enough}, which is enough for one walk from each node"));
+            }
         } else if ways.is_empty() {
             ways.push("a machine with more memory".into());
         }
@@ -113,6 +117,17 @@ impl Estimate {
             self.views.iter().zip(entries).map(|(view, &entries)| view.matrix(entries)).collect();
         let union = self.union.as_ref();
         Some(Memory::of(config, how, &plan, network, union, &matrices, self.process(threads)).peak())
+    }
+
+    /// The memory of a run that is left to choose its number of walks, at the least; `None` if it is not.
+    fn peak_of_one_walk(&self, config: &Mnmf, network: &Network) -> Option<u64> {
+        let How::Sampled(walks) = self.proximity.how else { return None };
+        if config.proximity.walks.is_some() {
+            return None;
+        }
+        let entries: Vec<f64> = self.views.iter().map(|view| view.entries_with(1)).collect();
+        let how = How::Sampled(Walks { per_node: 1, ..walks });
+        self.peak_with(config, how, network, &entries, self.threads)
     }
 
     /// The largest number of walks, up to those of this estimate, with which a run fits into so much memory; `None` if one walk is too

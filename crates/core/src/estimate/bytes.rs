@@ -135,8 +135,8 @@ impl Memory {
         // divided, another one of it.
         let copies = if config.auto { tiles + tiles * largest / f64::max(all, 1.0) } else { 0.0 };
         let stages = kept + tiles + copies + embedding + factors;
-        let stages = if sampled { AROUND_SAMPLED * stages } else { stages };
         let factorize = stages.max(proximity + NOT_REUSED * (embedding + factors));
+        let factorize = if sampled { AROUND_SAMPLED * factorize } else { factorize };
         Memory { read, network: kept as u64, proximity: proximity as u64, factorize: factorize as u64 }
     }
 }
