@@ -359,7 +359,9 @@ class MNMF(MnmfParameters):
             for name, value in stage[field].items():
                 if name in self.view_names_:
                     table[stage["stage"] - 1, self.view_names_.index(name)] = value
-        if carry:
+        if carry and last:
+            # Before the first stage, all of a view is left.
+            table[0] = np.where(np.isnan(table[0]), 1.0, table[0])
             for row in range(1, last):
                 table[row] = np.where(np.isnan(table[row]), table[row - 1], table[row])
         return table

@@ -12,26 +12,24 @@ pub(super) fn charts(run: &SavedRun) -> [String; 2] {
     let last = run.stages.iter().map(|record| record.stage).max().unwrap_or(0);
     let names = run.network.views.iter().chain(&run.network.joint).map(|view| &view.name);
     let names: Vec<&String> = names.collect();
-    let rows = |from: usize, value: &dyn Fn(&StageRecord, &str) -> Option<f64>| -> Vec<Row> {
-        let row = |name: &&String| {
-            let at = |stage: usize| {
-                let of_stage = run.stages.iter().filter(|record| record.stage == stage);
-                // Before the first stage, all of a view is left.
-                if stage == 0 {
-                    Some(1.0)
-                } else {
-                    of_stage.filter_map(|record| value(record, name)).next_back()
-                }
-            };
-            ((*name).clone(), (from..=last).map(at).collect())
-        };
-        names.iter().map(row).collect()
+    let rows = |from: usize, at: &dyn Fn(usize, &str) -> Option<f64>| -> Vec<Row> {
+        names
+            .iter()
+            .map(|&name| (name.clone(), (from..=last).map(|stage| at(stage, name)).collect()))
+            .collect()
     };
     let ticks = |from: usize| -> Vec<String> {
         (from..=last).map(|stage| if stage == 0 { "start".into() } else { stage.to_string() }).collect()
     };
-    let residual = rows(0, &|record, name| record.residual.get(name).copied());
-    let entries = rows(1, &|record, name| record.entries.get(name).map(|&entries| entries as f64));
+    // Nothing changes in a stage that a view is not part of. Before the first stage, all of a view is left.
+    let residual = rows(0, &|stage, name| {
+        let left = |record: &StageRecord| record.residual.get(name).copied();
+        run.stages.iter().filter(|record| record.stage <= stage).filter_map(left).next_back().or(Some(1.0))
+    });
+    let entries = rows(1, &|stage, name| {
+        let before = |record: &StageRecord| record.entries.get(name).map(|&entries| entries as f64);
+        run.stages.iter().filter(|record| record.stage >= stage).find_map(before)
+    });
     [
         line_figure(&Lines {
             title: "Share of each view not yet explained",

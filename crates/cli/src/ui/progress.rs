@@ -2,6 +2,7 @@
 //!
 //! A bar and what is shown next to it fit into 80 columns.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -38,8 +39,8 @@ pub(crate) struct Reporter {
     line: Instant,
     /// Records of the current stage, for its line.
     stage: Vec<StageRecord>,
-    /// What is not explained after the last complete stage, on average over the views.
-    residual: Option<f64>,
+    /// What is not explained of each view: all of it, until a stage ends that it is part of.
+    residuals: BTreeMap<String, f64>,
     detail: Detail,
 }
 
@@ -97,7 +98,7 @@ impl Reporter {
             done: 0.0,
             line: now,
             stage: Vec::new(),
-            residual: None,
+            residuals: BTreeMap::new(),
             detail: Detail::Phases,
         }
     }
@@ -144,17 +145,18 @@ impl Reporter {
         match *now {
             Progress::Working { doing, view, done } => {
                 let phase = if doing == Phase::Proximity.name() { Phase::Proximity } else { Phase::Method };
+                if let Some(name) = view.filter(|_| phase == Phase::Proximity) {
+                    self.residuals.insert(name.to_owned(), 1.0);
+                }
                 let view = view.map(|view| format!(", view {}", shortened(view, NAME))).unwrap_or_default();
                 self.advance(phase, done, || format!("{doing}{view}"));
             }
             Progress::Iteration { stage, stages, done, .. } => {
                 self.end_stage_before(stage);
                 // The last stage may be that of an earlier fit.
-                let residual = self
-                    .residual
-                    .filter(|_| stage > 1)
-                    .map(|share| format!(", residual {:.1}%", 100.0 * share));
-                let residual = residual.unwrap_or_default();
+                let residual = self.mean_residual().filter(|_| stage > 1);
+                let residual =
+                    residual.map(|share| format!(", residual {:.1}%", 100.0 * share)).unwrap_or_default();
                 self.advance(Phase::Method, done, || format!("stage {stage} of {stages}{residual}"));
             }
             Progress::StageFinished(record) => {
@@ -259,18 +261,18 @@ impl Reporter {
     fn end_stage(&mut self) {
         let records = std::mem::take(&mut self.stage);
         let Some(first) = records.first() else { return };
-        self.residual = Some(mean_residual(&records));
+        self.residuals.extend(records.iter().flat_map(|record| record.residual.clone()));
         if self.detail == Detail::Stages {
             self.say(&stage_line(first, &records));
         }
     }
-}
 
-/// What a stage leaves unexplained, on average over the views. It never rises from stage to stage, unlike the error of a
-/// factorization, which is relative to what the stage began with.
-fn mean_residual(records: &[StageRecord]) -> f64 {
-    let left: Vec<f64> = records.iter().flat_map(|record| record.residual.values().copied()).collect();
-    left.iter().sum::<f64>() / left.len().max(1) as f64
+    /// What the stages leave unexplained, on average over the views. It never rises from stage to stage, unlike the error of a
+    /// factorization, which is relative to what the stage began with.
+    fn mean_residual(&self) -> Option<f64> {
+        let views = self.residuals.len();
+        (views > 0).then(|| self.residuals.values().sum::<f64>() / views as f64)
+    }
 }
 
 fn stage_line(first: &StageRecord, records: &[StageRecord]) -> String {
@@ -300,12 +302,15 @@ mod tests {
         let mut shown = Vec::new();
         let watch = &mut |now: &Progress<'_>| {
             reporter.fitting(now);
-            if let Some(residual) = reporter.residual.filter(|residual| shown.last() != Some(residual)) {
+            let residual = reporter.mean_residual();
+            if let Some(residual) = residual.filter(|residual| shown.last() != Some(residual)) {
                 shown.push(residual);
             }
             ControlFlow::Continue(())
         };
         model.fit_with(&network, &FitOptions::default(), watch).unwrap();
+        // After the stages before the last one.
+        let shown = &shown[1..];
         assert!(shown.len() >= 3 && shown.is_sorted_by(|a, b| a > b), "{shown:?}");
         assert!(shown[0] < 1.0, "{shown:?}");
     }

@@ -64,7 +64,11 @@ fn one_view_of_many() {
     assert_eq!((parts[1]["view"].as_str(), parts[1]["columns"][0].as_u64()), (Some("view2"), Some(4)));
     assert_eq!(place.json("one/run.json")["network"]["views"].as_array().unwrap().len(), 1);
     place.done("embed net --dim 8 --stages 2 -o ours -q --view-only view1");
-    place.fails("embed net --view-only view9 -o x", 2, &["no view \"view9\"; the views are view1, view2"]);
+    place.fails(
+        "embed net --view-only view9 -o x",
+        2,
+        &["unknown view \"view9\"; the views are view1, view2"],
+    );
 }
 
 #[test]

@@ -16,6 +16,9 @@ const ROUND: [f64; 14] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 
 /// The smallest average number of entries per node and view with which a matrix is useful.
 const FEWEST_ENTRIES: f64 = 1.0;
 
+/// A union of this many bytes is built within any limit, so that the message can say what the run needs.
+const SMALL_UNION: u64 = 16 << 20;
+
 impl Estimate {
     /// Refuses what exceeds `max_memory` or the memory that is available to this process.
     ///
@@ -213,10 +216,11 @@ pub(super) fn check_union(
         return Ok(());
     }
     let (held, limit) = (resident_bytes().unwrap_or(0), Limit::new(max_memory));
-    let needed = |entries: usize| held + bytes::union_bytes(network.nodes().len(), entries);
+    let of_union = |entries: usize| bytes::union_bytes(network.nodes().len(), entries);
+    let needed = |entries: usize| held + of_union(entries);
     // Counted only where it matters.
     let most = network.views().iter().map(|view| view.adjacency.entries()).sum();
-    if limit.check(needed(most)).is_ok() {
+    if limit.check(needed(most)).is_ok() || of_union(most) <= SMALL_UNION {
         return Ok(());
     }
     limit.check(needed(proximity::entries_of_union(network, pool))).map_err(|exceeded| {

@@ -50,9 +50,14 @@ fn the_bits_of_a_result_never_change() {
         fingerprint(&settings.fit(&network).unwrap())
     });
     assert_eq!(found, GOLDEN, "default, paper, authors: {found:#018x?}");
+    // Stages that are wide enough for all views.
+    let wide =
+        fingerprint(&Mnmf { dim: 80, stages: 3, max_iter: 30, ..Mnmf::default() }.fit(&network).unwrap());
+    assert_eq!(wide, WIDE_GOLDEN, "{wide:#018x}");
 }
 
-const GOLDEN: [u64; 3] = [0xab48_9d83_73a4_d100, 0x4e67_fa90_51a2_4063, 0x99c6_6a60_a5b3_72fd];
+const GOLDEN: [u64; 3] = [0x488f_c6a9_1753_1a1a, 0x4e67_fa90_51a2_4063, 0x99c6_6a60_a5b3_72fd];
+const WIDE_GOLDEN: u64 = 0x3173_ab2b_7f6d_c68f;
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
@@ -311,7 +316,7 @@ fn chains() -> Network {
 #[test]
 fn pairs_of_nodes_that_only_paths_through_both_views_connect_have_columns_of_their_own() {
     let network = chains();
-    let unique = Mnmf { dim: 64, consensus_stages: Some(0), ..Mnmf::default() };
+    let unique = Mnmf { dim: 65, consensus_stages: Some(0), ..Mnmf::default() };
     let fit = |joint: Joint| Mnmf { joint, ..unique.clone() }.fit(&network).unwrap();
     let pair = |fit: &Fit, one: &str, other: &str| {
         let node = |id: &str| fit.embedding.nodes().iter().position(|known| known == id).unwrap();

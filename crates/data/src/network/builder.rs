@@ -332,8 +332,8 @@ mod tests {
             let text = builder.add_edge(view, 0, 1, weight).unwrap_err().to_string();
             assert!(text.contains(&format!("weight {weight} of the edge a - b")), "{text}");
         }
-        assert!(builder.add_edge(view, 0, 2, 1.0).unwrap_err().to_string().contains("no node number 2"));
-        assert!(builder.add_edge(9, 0, 1, 1.0).unwrap_err().to_string().contains("no view number 9"));
+        assert!(builder.add_edge(view, 0, 2, 1.0).unwrap_err().to_string().contains("unknown node number 2"));
+        assert!(builder.add_edge(9, 0, 1, 1.0).unwrap_err().to_string().contains("unknown view number 9"));
     }
 
     #[test]
