@@ -1,6 +1,7 @@
 //! Estimates the time of a fit from a few iterations on some rows. The estimate is rough, since the number of iterations
 //! of a stage is not known in advance.
 
+use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -12,7 +13,8 @@ use crate::nmf::{self, Settings, StartMeans, Target, random_start};
 use crate::nmf::{Solver, StopRule};
 use crate::proximity::{self, How, Keep, Proximity};
 use manyview_base::error::Result;
-use manyview_base::linalg::{BLOCK_ROWS, Csr, Tiles};
+use manyview_base::linalg::products::{times, transposed_times};
+use manyview_base::linalg::{BLOCK_ROWS, Csr, Dense, Real, Tiles};
 use manyview_base::parallel::Pool;
 use manyview_base::random::Key;
 use manyview_data::embedding::Kind;
@@ -39,12 +41,13 @@ const LEFT_BY_UNIQUE: f64 = 0.9;
 /// After a stage of a sampled matrix: most entries are noise, which no stage explains.
 const LEFT_OF_SAMPLED: f64 = 0.99;
 
-/// Blocks of rows of each view on which an iteration is timed, twice: half of them, and all. Of sampled networks with more than
+/// Blocks of rows of each view on which an iteration is timed. Of sampled networks with more than
 /// [`TIMED_COLS`] nodes, whose rows have few entries in that many columns, more are needed, and cost little.
 const TIMED_BLOCKS: usize = 4;
 const TIMED_BLOCKS_OF_LARGE: usize = 256;
 const TIMED_COLS: usize = 1 << 16;
 const TIMED_ITERATIONS: usize = 10;
+const TIMED_PRODUCTS: usize = 5;
 
 /// The expected time of a fit.
 #[derive(Clone, Debug)]
@@ -140,7 +143,7 @@ impl Estimate {
         Ok(ExpectedTime { proximity: self.proximity_seconds(), stages })
     }
 
-    /// Rows from the middle of every view, in two sizes, with their first columns.
+    /// Rows from the middle of every view, with their first columns.
     ///
     /// A pass over all columns of these rows would miss the caches at every entry, where a pass over the whole matrix takes it in
     /// panels.
@@ -150,14 +153,14 @@ impl Estimate {
         views: &[&View],
         pool: &Pool,
         observer: &mut Observer<'_>,
-    ) -> Result<[Vec<Tiles<f32>>; 2]> {
+    ) -> Result<Vec<Tiles<f32>>> {
         let nodes = views[0].adjacency.rows();
         let cols = nodes.min(TIMED_COLS);
         let sampled = matches!(self.proximity.how, How::Sampled(_));
         let blocks = if sampled && nodes > TIMED_COLS { TIMED_BLOCKS_OF_LARGE } else { TIMED_BLOCKS };
         let length = (blocks * BLOCK_ROWS).min(nodes);
         let first = (nodes - length) / 2;
-        let (mut half, mut whole) = (Vec::new(), Vec::new());
+        let mut tiles = Vec::new();
         for (index, (view, expected)) in views.iter().zip(&self.views).enumerate() {
             let mut watch = |done: usize| {
                 let done = (index as f64 + done as f64 / length.max(1) as f64) / views.len() as f64;
@@ -174,14 +177,9 @@ impl Estimate {
                 }
             };
             let blocks: Vec<Csr<f32>> = found.blocks.iter().map(|block| first_columns(block, cols)).collect();
-            let some = blocks[..blocks.len().div_ceil(2)].to_vec();
-            let in_tiles = |rows, blocks| {
-                pool.run(|| Tiles::part_of(nodes, expected.entries as usize, rows, cols, blocks))
-            };
-            half.push(in_tiles(some.iter().map(Csr::rows).sum(), some));
-            whole.push(in_tiles(length, blocks));
+            tiles.push(pool.run(|| Tiles::part_of(nodes, expected.entries as usize, length, cols, blocks)));
         }
-        Ok([half, whole])
+        Ok(tiles)
     }
 }
 
@@ -197,7 +195,7 @@ fn first_columns(block: &Csr<f32>, cols: usize) -> Csr<f32> {
     Csr::new(cols, indptr, indices, values)
 }
 
-fn time_iterations(rows: &[Vec<Tiles<f32>>; 2], width: usize, solver: Solver, pool: &Pool) -> Result<Line> {
+fn time_iterations(tiles: &[Tiles<f32>], width: usize, solver: Solver, pool: &Pool) -> Result<Line> {
     let settings = Settings {
         solver,
         gamma: 1.0,
@@ -206,50 +204,58 @@ fn time_iterations(rows: &[Vec<Tiles<f32>>; 2], width: usize, solver: Solver, po
         stop: StopRule::Decrease,
         epsilon: 0.0,
     };
-    let mut measured = Vec::new();
-    for tiles in rows {
-        let entries: usize = tiles.iter().map(Tiles::entries).sum();
-        let squared_norm = pool.run(|| tiles.iter().map(|tiles| tiles.sums()[1]).sum());
-        let target = Target::sum_of(tiles.iter().collect(), squared_norm);
-        let (key, nodes) = (Key::new(0), tiles[0].cols());
-        let start =
-            random_start(&StartMeans::below(0.02, 1), width, 0..tiles[0].rows(), nodes, key, &[key.with(1)]);
-        let (mut last, mut fastest) = (Instant::now(), f64::INFINITY);
-        nmf::factorize_watched(&[target], start, &settings, pool, &Local, &mut |_| {
-            fastest = fastest.min(last.elapsed().as_secs_f64());
-            last = Instant::now();
-            ControlFlow::Continue(())
-        })?;
-        measured.push(Measured {
-            rows: tiles[0].rows() as f64,
-            cols: nodes as f64,
-            entries: entries as f64,
-            seconds: fastest,
-        });
-    }
-    Ok(Line::through(&measured[0], &measured[1]))
+    let squared_norm = pool.run(|| tiles.iter().map(|tiles| tiles.sums()[1]).sum());
+    let target = Target::sum_of(tiles.iter().collect(), squared_norm);
+    let (key, rows, cols) = (Key::new(0), tiles[0].rows(), tiles[0].cols());
+    let start = random_start(&StartMeans::below(0.02, 1), width, 0..rows, cols, key, &[key.with(1)]);
+    let (mut last, mut fastest) = (Instant::now(), f64::INFINITY);
+    nmf::factorize_watched(&[target], start, &settings, pool, &Local, &mut |_| {
+        fastest = fastest.min(last.elapsed().as_secs_f64());
+        last = Instant::now();
+        ControlFlow::Continue(())
+    })?;
+    let products = match solver {
+        // Its factors are in f64.
+        Solver::Mu => time_products::<f64>(tiles, width, pool),
+        Solver::Accelerated | Solver::Hals => time_products::<f32>(tiles, width, pool),
+    };
+    let entries: usize = tiles.iter().map(Tiles::entries).sum();
+    Ok(Line::of(fastest, products, entries, rows + cols))
 }
 
-/// What an iteration on some rows took.
-struct Measured {
-    rows: f64,
-    cols: f64,
-    entries: f64,
-    seconds: f64,
+/// Seconds for both products with these matrices, once and twice as many of them.
+fn time_products<T: Real>(tiles: &[Tiles<f32>], width: usize, pool: &Pool) -> [f64; 2] {
+    let (rows, cols) = (tiles[0].rows(), tiles[0].cols());
+    let (u, v_t) = (ones::<T>(rows, width), ones::<T>(cols, width));
+    let mut numerators = Dense::zeros(cols, width);
+    [1, 2].map(|copies| {
+        let parts: Vec<&Tiles<f32>> = (0..copies).flat_map(|_| tiles).collect();
+        let mut once = || {
+            let began = Instant::now();
+            pool.run(|| {
+                black_box(times(&parts, &v_t, &|| true));
+                transposed_times(&parts, &u, &mut numerators, &|| true);
+            });
+            began.elapsed().as_secs_f64()
+        };
+        (0..TIMED_PRODUCTS).map(|_| once()).fold(f64::INFINITY, f64::min)
+    })
+}
+
+fn ones<T: Real>(rows: usize, width: usize) -> Dense<T> {
+    Dense::from_fn(rows, width, |_, _| T::from_f64(1.0))
 }
 
 impl Line {
-    /// The line through the times of fewer and of more rows with the same columns.
+    /// From the time of an iteration, and of its products with the matrices once and twice.
     ///
-    /// With `t = a (rows + cols) + b entries`, the time at zero rows is `a cols`.
-    fn through(fewer: &Measured, more: &Measured) -> Self {
-        let (rows, time) = (more.rows - fewer.rows, more.seconds - fewer.seconds);
-        // Small networks are timed as a whole, and noise must not make a slope negative.
-        let at_zero = if rows > 0.0 { fewer.seconds - time.max(0.0) * fewer.rows / rows } else { 0.0 };
-        let per_node =
-            (at_zero / more.cols.max(1.0)).clamp(0.0, more.seconds / (more.rows + more.cols).max(1.0));
-        let products = more.seconds - per_node * (more.rows + more.cols);
-        Line { per_node, per_entry: products.max(0.05 * more.seconds) / more.entries.max(1.0) }
+    /// What twice as many entries add is due to the entries alone: the rows of all factors are read and written once in both. In rows of
+    /// a large sparse matrix, of which only some columns are timed, that is a small part of an iteration.
+    fn of(iteration: f64, [once, twice]: [f64; 2], entries: usize, nodes: usize) -> Self {
+        let entries = entries.max(1) as f64;
+        // Noise must not make a slope negative.
+        let per_entry = (twice - once).clamp(0.1 * once, once) / entries;
+        Line { per_node: (iteration - per_entry * entries).max(0.0) / nodes.max(1) as f64, per_entry }
     }
 }
 
@@ -275,17 +281,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_goes_through_both_times() {
-        let (per_node, per_entry) = (2e-9, 3e-10);
-        let time = |rows: f64, entries: f64| {
-            let seconds = per_node * (rows + 1000.0) + per_entry * entries;
-            Measured { rows, cols: 1000.0, entries, seconds }
-        };
-        let line = Line::through(&time(50.0, 5000.0), &time(100.0, 10000.0));
+    fn an_iteration_is_divided_between_entries_and_nodes() {
+        let (per_node, per_entry, fixed) = (2e-9, 3e-10, 1e-6);
+        let products = |copies: f64| fixed + copies * per_entry * 5000.0;
+        let iteration = per_node * 1100.0 + per_entry * 5000.0;
+        let line = Line::of(iteration, [products(1.0), products(2.0)], 5000, 1100);
         assert!((line.per_node / per_node - 1.0).abs() < 1e-9, "{}", line.per_node);
         assert!((line.per_entry / per_entry - 1.0).abs() < 1e-9, "{}", line.per_entry);
-        // Noise: the shorter run took longer.
-        let noisy = Line::through(&Measured { seconds: 2e-5, ..time(50.0, 5000.0) }, &time(100.0, 10000.0));
+        // Noise: the longer products took less time.
+        let noisy = Line::of(iteration, [products(2.0), products(1.0)], 5000, 1100);
         assert!(noisy.per_node >= 0.0 && noisy.per_entry > 0.0);
     }
 }

@@ -24,7 +24,7 @@ pub struct Folded {
     pub vectors: Vec<f32>,
     /// Those whose vectors are zero: nothing links them to the model.
     pub zero: Vec<usize>,
-    /// The share of their proximity that the stages do not explain, in at most [`MEASURED`] of them.
+    /// The share of their proximity that the stages do not explain, in at most 64 of them.
     pub left: f64,
 }
 

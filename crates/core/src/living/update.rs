@@ -31,7 +31,7 @@ pub struct Updated {
     /// Edges that came, and that went.
     pub edges: [usize; 2],
     /// What the stages leave of these rows, before and after, as a share of their squared norms; of at most
-    /// [`MEASURED`](super::solve::MEASURED) of them.
+    /// 64 of them.
     pub left: [f64; 2],
 }
 
