@@ -76,7 +76,8 @@ PARAMETERS = """
     share : {"residual", "equal"}, default "residual"
         How the columns of a unique stage are divided among the views.
 
-        - ``residual``: in proportion to the norm of the residual of each view
+        - ``residual``: in proportion to the norm of the residual of each view; where a stage has few columns, views
+          take turns
         - ``equal``: the same number for each view, as in the paper
     normalize : {"residual", "none", "max"}, default "residual"
         How views of different sizes are made comparable; ``residual`` affects shared consensus stages, ``max`` all

@@ -99,14 +99,16 @@ fn runs_beyond_the_limit_fail_with_advice_that_works() {
 #[test]
 fn too_little_memory_for_one_walk_names_what_it_needs() {
     let place = Place::new();
-    place.done("generate --nodes 2500 --views 2 --degree 40 -q -o net");
+    place.done("generate --nodes 1500 --views 2 --degree 8 -q -o net");
     let line = "embed net --proximity sampled --dim 16 --max-iter 3 --threads 2 -o result";
     let run =
         place.fails(&format!("{line} --max-memory 1M"), 1, &["which is enough for one walk from each node"]);
     let least = word_after(&run.err, ", or --max-memory ").trim_end_matches(',').to_owned();
     place.done(&format!("{line} --max-memory {least}"));
     let walks = place.json("result/run.json")["network"]["views"][0]["sampled"]["walks"].as_u64().unwrap();
-    assert!((1..10).contains(&walks), "{walks}");
+    place.done(&format!("{line} --force"));
+    let usual = place.json("result/run.json")["network"]["views"][0]["sampled"]["walks"].as_u64().unwrap();
+    assert!(walks >= 1 && walks < usual, "{walks} of {usual}");
 }
 
 #[test]

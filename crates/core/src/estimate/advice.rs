@@ -231,7 +231,7 @@ pub(super) fn check_union(
     })
 }
 
-/// A size for `max_memory`, with a little room.
+/// A size for `max_memory`, with a little room: the size of a small process varies by a megabyte.
 fn size(bytes: u64) -> String {
-    format!("{}M", (bytes as f64 * 1.05 / 1e6).ceil())
+    format!("{}M", (bytes as f64 * 1.05 / 1e6).ceil() + 1.0)
 }

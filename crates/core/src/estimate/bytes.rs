@@ -1,6 +1,6 @@
 //! The peak number of bytes of each phase, as a sum over what is allocated in it.
 
-use crate::mnmf::{Consensus, Init, Mnmf, Plan, Stage};
+use crate::mnmf::{Consensus, Init, Mnmf, Plan, Split, Stage};
 use crate::nmf::{Solver, sampled_share};
 use crate::proximity::{How, Keep, Settings, TOGETHER, goes_out, sampling_bytes};
 use manyview_base::linalg::gram::CHUNK_ROWS;
@@ -113,6 +113,8 @@ impl Memory {
         let rows_together =
             if symmetric { panels.max().unwrap_or(0).min(nodes as usize) } else { BLOCK_ROWS };
         let sampled = matches!(how, How::Sampled(_));
+        let in_turn = |stage: &Stage| matches!(stage.split, Split::Residual(served) if served < views);
+        let takes_turns = plan.stages.iter().any(|stage| stage.kind == Kind::Unique && in_turn(stage));
         let of_stage = |stage: &Stage| {
             let pooled = stage.kind == Kind::Consensus && is_pooled(config, views);
             let factorized = match stage.kind {
@@ -121,8 +123,9 @@ impl Memory {
                 Kind::Consensus => all,
                 Kind::Unique | Kind::Joint => largest,
             };
-            // After other stages, entries that they removed make room for the sum.
-            let summed = if pooled && (sampled || stage.number == 1) { factorized } else { 0.0 };
+            // After other stages, entries that they removed make room for the sum, if they were about all views.
+            let first = stage.number == 1 || takes_turns;
+            let summed = if pooled && (sampled || first) { factorized } else { 0.0 };
             factor_bytes(config, stage, nodes, views, rows_together, workers)
                 + sample_bytes(config, stage, nodes, factorized, symmetric)
                 + tile_bytes(network.nodes().len(), summed as usize, symmetric) as f64

@@ -22,7 +22,7 @@ named! {
 named! {
     /// How the columns of a unique stage are divided among the views.
     pub enum Share {
-        Residual = "residual", "in proportion to the norm of the residual of each view";
+        Residual = "residual", "in proportion to the norm of the residual of each view; where a stage has few columns, views take turns";
         Equal = "equal", "the same number for each view, as in the paper";
     }
 }
