@@ -344,7 +344,7 @@ class Ranks(unittest.TestCase):
         self.assertLess(max(difference(x, y) for x, y in zip(steady, late)), 1e-3)
 
     def test_a_killed_job_goes_on_with_any_number_of_ranks(self):
-        settings = "embed large --negative 1 --dim 48 --stages 6 --share equal --max-iter 15 --tol 0 --threads 1"
+        settings = "embed large --negative 1 --dim 48 --stages 6 --solver hals --max-iter 15 --tol 0 --threads 1"
         self.assertEqual(run(0, f"{settings} -q -o whole", self.folder)[0], 0)
         whole = json.loads((self.folder / "whole/run.json").read_text())
         for ranks in (1, 2, 4):
