@@ -157,7 +157,7 @@ impl Sample {
     }
 }
 
-/// Ranges of components that have at most so many nodes together.
+/// Consecutive components in groups of at most `most` nodes; a larger component is a group of its own.
 fn together(components: &[&Component], most: usize) -> Vec<Range<usize>> {
     if components.is_empty() {
         return Vec::new();
